@@ -1,0 +1,1 @@
+/* canon_number.c */

@@ -1,0 +1,3 @@
+#include <check.h>
+#include "unit/suites.h"
+Suite *suite_log(void) { return suite_create("log"); }
