@@ -47,8 +47,8 @@ char *arena_cstr(arena *a, str s) MUST_USE;                                  /* 
 str   arena_strf(arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3) MUST_USE; /* also terminated */
 str   arena_vstrf(arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0) MUST_USE;
 
-/* Runs fn(arg) when the arena is freed or reset. */
-void arena_defer(arena *a, void (*fn)(void *arg), void *arg);
+/* Runs fn(arg) when the arena is freed or reset. False (never in a task): exhausted, nothing is registered. */
+bool arena_defer(arena *a, void (*fn)(void *arg), void *arg);
 
 size_t arena_used_bytes(const arena *a);
 

@@ -22,7 +22,8 @@ void buf_init(buf *b, arena *a, size_t max_bytes);
 void buf_free(buf *b);  /* heap only; leaves an empty, usable buf */
 void buf_clear(buf *b); /* keeps the memory, forgets `failed` */
 
-bool buf_add(buf *b, str s); /* false: failed, now or earlier; nothing was added */
+/* False: failed, now or earlier, and nothing was added. s must not look into b, which may move. */
+bool buf_add(buf *b, str s);
 bool buf_add_char(buf *b, char c);
 bool buf_addf(buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool buf_add_u64(buf *b, uint64_t n);
