@@ -1,25 +1,38 @@
-/* suites.h -- the one list of unit suites: one per source file, in tests/unit/ at the same path, named test_FILE.c.
- * SPDX-License-Identifier: MIT */
+/* suites.h -- the one list of unit suites: one per source file, in tests/unit/ at the same path, named
+ * test_FILE.c. SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_SUITES_H
 #define TRESTLE_TESTS_SUITES_H
 
 #include <check.h>
 
-#define UNIT_SUITES(X)                                                                                                         \
-    X(arena)                                                                                                                   \
-    X(base64)                                                                                                                  \
-    X(buf)                                                                                                                     \
-    X(canon)                                                                                                                   \
-    X(clock)                                                                                                                   \
-    X(gzip)                                                                                                                    \
-    X(hash)                                                                                                                    \
-    X(id)                                                                                                                      \
-    X(iso8601)                                                                                                                 \
-    X(json)                                                                                                                    \
-    X(log)                                                                                                                     \
-    X(metrics)                                                                                                                 \
-    X(res)                                                                                                                     \
-    X(str)
+#define UNIT_SUITES(X) \
+    X(arena)           \
+    X(base64)          \
+    X(buf)             \
+    X(canon)           \
+    X(clock)           \
+    X(gzip)            \
+    X(hash)            \
+    X(id)              \
+    X(iso8601)         \
+    X(json)            \
+    X(log)             \
+    X(metrics)         \
+    X(res)             \
+    X(str)             \
+    X(cron)            \
+    X(envelope)        \
+    X(fetch)           \
+    X(fiber)           \
+    X(functions)       \
+    X(http_header)     \
+    X(http_server)     \
+    X(loop)            \
+    X(reply)           \
+    X(request)         \
+    X(route_template)  \
+    X(settings)        \
+    X(task)
 
 #define DECLARE(name) Suite *suite_##name(void);
 UNIT_SUITES(DECLARE)

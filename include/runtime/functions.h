@@ -1,0 +1,101 @@
+/* functions.h -- the app's functions: which folders there are, what each is triggered by, and which C
+ * function serves it.
+ *
+ * Trigger, methods, route and auth level are read from FOLDER/function.json at start, and from nowhere else.
+ * Every folder must have its row in the table of handlers and every row its folder: otherwise the program
+ * ends with one clear line. SPDX-License-Identifier: MIT */
+#ifndef TRESTLE_RUNTIME_FUNCTIONS_H
+#define TRESTLE_RUNTIME_FUNCTIONS_H
+
+#include "core/buf.h"
+#include "runtime/http.h"
+
+/* One row of the app's table. */
+typedef struct {
+    const char *folder;
+    handler_fn *run;
+    uint32_t    deadline_ms; /* below host.json's functionTimeout, which kills the process */
+    uint32_t    body_max;    /* bytes; 0: a request with a body is refused with 413 */
+} handler;
+
+typedef enum { TRIGGER_HTTP, TRIGGER_TIMER, TRIGGER_QUEUE, TRIGGER_OTHER } trigger_kind;
+typedef enum { AUTH_ANONYMOUS, AUTH_FUNCTION, AUTH_ADMIN } auth_level;
+
+typedef struct {
+    str  type, name;
+    bool output; /* direction "out" */
+    bool binary; /* dataType "binary" */
+    str  queue;  /* queueName, %SETTINGS% resolved */
+} binding;
+
+typedef struct route_template route_template;
+
+typedef struct {
+    str            name; /* the folder's */
+    const handler *row;
+    trigger_kind   trigger;
+    const binding *bindings;
+    size_t         binding_count;
+    const binding *trigger_binding;
+    const binding *http_output; /* NULL: none */
+    bool           forwardable; /* exactly one httpTrigger and one http output (spec 5.1) */
+    bool           disabled;    /* "disabled": true in function.json, or AzureWebJobs.NAME.Disabled */
+    /* http */
+    auth_level     auth;
+    bool           any_method; /* "methods" absent */
+    const str     *methods;    /* upper case */
+    size_t         method_count;
+    str            route; /* prefix and route, without the leading slash: "api/orders/{id}" */
+    route_template *template;
+    /* timer */
+    str   schedule; /* NCRONTAB, %SETTINGS% resolved */
+    bool  run_on_startup;
+    bool  monitored; /* useMonitor, default true */
+    void *state;     /* the dispatcher's: metrics, running count */
+} function;
+
+/* What host.json and local.settings.json say that concerns us. */
+typedef struct {
+    str      route_prefix; /* "api" */
+    bool     forwarding, proxying;
+    uint64_t function_timeout_ms; /* 0: unlimited */
+    str      cors_origins;        /* local.settings.json Host.CORS: "*" or a comma list; empty: none */
+    bool     cors_credentials;
+    /* extensions.queues, with the host's defaults */
+    int      queue_batch, queue_new_batch_threshold, queue_max_dequeue;
+    uint64_t queue_visibility_ms, queue_max_polling_ms;
+} host_settings;
+
+typedef struct {
+    function     *all; /* in the host's order of precedence: by name, ordinal, ignoring case */
+    size_t        count;
+    host_settings host;
+} function_app;
+
+/* Reads root/host.json and every root/FOLDER/function.json, and binds the rows. On failure *ret_error is one
+ * clear line, naming file and member: RES_CONFIG. `a` lives as long as the process. */
+res functions_load(arena *a, const char *root, const handler *rows, size_t row_count, function_app **ret,
+                   str *ret_error) MUST_USE;
+
+/* The Values of root/local.settings.json into the environment where unset, as func does. Names of storage
+ * connections go there too, but are reported by settings_came_from_file, for they do not choose the back end
+ * in standalone mode. A missing file is fine; a malformed one is RES_CONFIG. */
+res  settings_load(arena *a, const char *root, str *ret_error) MUST_USE;
+bool settings_came_from_file(const char *name);
+
+/* "api/orders/{id:int}" by method and path, first match in order of precedence, as the host routes (spec 6).
+ * RES_NOT_FOUND, or RES_METHOD with *ret_allow (like "GET, POST") when only the method is wrong. */
+typedef struct {
+    function    *fn;
+    http_header *params; /* unescaped */
+    size_t       param_count;
+} route_match;
+res functions_route(arena *a, const function_app *app, str method, str path, route_match *ret,
+                    str *ret_allow) MUST_USE;
+
+function *functions_find(const function_app *app, str name); /* exact case first, else ignoring case; NULL */
+
+/* As `func start` prints it:   health: [GET] http://127.0.0.1:7071/api/health */
+void functions_print(const function_app *app, str base_url, buf *out);
+
+#endif

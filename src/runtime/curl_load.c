@@ -1,0 +1,1 @@
+/* curl_load.c */

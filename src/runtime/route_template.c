@@ -1,0 +1,1 @@
+/* route_template.c */
