@@ -10,8 +10,9 @@
  * and the caller checks.
  *
  * Foreign resources (an easy handle, a file) are registered with arena_defer before they are acquired,
- * because a task's stack may be left at any allocation and nothing on it would run. SPDX-License-Identifier:
- * MIT */
+ * because a task's stack may be left at any allocation and nothing on it would run.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_ARENA_H
 #define TRESTLE_CORE_ARENA_H
 
@@ -47,7 +48,7 @@ char *arena_cstr(arena *a, str s) MUST_USE;                                  /* 
 str   arena_strf(arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3) MUST_USE; /* also terminated */
 str   arena_vstrf(arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0) MUST_USE;
 
-/* Runs fn(arg) when the arena is freed or reset. False (never in a task): exhausted, nothing is registered. */
+/* Runs fn(arg) when the arena is freed or reset. False (never in a task): exhausted, not registered. */
 bool arena_defer(arena *a, void (*fn)(void *arg), void *arg);
 
 size_t arena_used_bytes(const arena *a);

@@ -2,7 +2,9 @@
  *
  * Lives in an arena (then there is nothing to free) or, with a NULL arena, on the heap (then buf_free). Going
  * past the maximum, or out of heap, sets `failed`, which sticks: append as much as you like and look once at
- * the end. SPDX-License-Identifier: MIT */
+ * the end.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_BUF_H
 #define TRESTLE_CORE_BUF_H
 

@@ -1,4 +1,5 @@
 /* clock.h -- the wall clock and the monotonic clock, both settable by tests.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_CLOCK_H
 #define TRESTLE_CORE_CLOCK_H

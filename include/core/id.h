@@ -1,4 +1,5 @@
 /* id.h -- random bytes from the kernel, and UUID version 4.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_ID_H
 #define TRESTLE_CORE_ID_H

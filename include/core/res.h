@@ -1,7 +1,9 @@
 /* res.h -- what a call that can fail returns, and the table that says what each code means to a caller.
  *
  * Ask "which row?" before adding an `if`: HTTP status, name on the wire and whether a retry makes sense are
- * in res.c. SPDX-License-Identifier: MIT */
+ * in res.c.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_RES_H
 #define TRESTLE_CORE_RES_H
 

@@ -2,6 +2,7 @@
  *
  * A str owns nothing; it is valid as long as what it looks into. The empty str may have a NULL pointer.
  * "nocase" folds ASCII letters only, which is what HTTP, the Functions host and Azure mean by it here.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_STR_H
 #define TRESTLE_CORE_STR_H

@@ -12,7 +12,9 @@
  *
  * What must stay true: `cur` and `end` delimit the free bytes of the current block, `cur` is 16-byte aligned,
  * and `used` is never above `budget`. Nothing has been changed when the hook is called, for it may not come
- * back. SPDX-License-Identifier: MIT */
+ * back.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "core/arena.h"
 
 #include <stdint.h>
@@ -163,6 +165,8 @@ static block *add_block(arena *a, size_t total_bytes)
         return NULL;
     *b = (block){.next = a->blocks, .total_bytes = total_bytes};
     a->blocks = b;
+    if (a->next_block_bytes < BLOCK_BYTES_MAX)
+        a->next_block_bytes *= 2;
     return b;
 }
 
@@ -225,8 +229,6 @@ static __attribute__((noinline)) void *alloc_slowly(arena *a, size_t bytes)
         return bump(a, bytes, need);
 
     size_t total = a->next_block_bytes;
-    if (a->next_block_bytes < BLOCK_BYTES_MAX)
-        a->next_block_bytes *= 2;
     if (need > total / 2)
         return alloc_alone(a, bytes, need);
 

@@ -1,7 +1,9 @@
 /* buf.c -- bytes that grow by doubling, in an arena or on the heap.
  *
  * One byte more than `cap` is always allocated: the place of the terminator that formatting writes, so that a
- * text of exactly the maximum can be formatted in place. SPDX-License-Identifier: MIT */
+ * text of exactly the maximum can be formatted in place.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "core/buf.h"
 
 #include <stdarg.h>

@@ -1,1 +1,71 @@
-/* id.c */
+/* id.c -- random bytes from getrandom(2), and UUIDs made of them (RFC 9562, version 4).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "core/id.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { UUID_BYTES = 16 };
+
+/* Where the text has a hyphen. */
+static bool is_hyphen_place(size_t i)
+{
+    return i == 8 || i == 13 || i == 18 || i == 23;
+}
+
+static bool is_hex_digit(char c)
+{
+    char lower = str_lower_char(c);
+    return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'f');
+}
+
+void id_random(void *ret, size_t bytes)
+{
+    unsigned char *at = ret;
+    while (bytes > 0) {
+        /* A signal may cut a large request short, or interrupt one that waits for the kernel's first seed. */
+        ssize_t got = getrandom(at, bytes, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            fprintf(stderr, "the kernel gives no random bytes: %s\n", strerror(errno));
+            abort();
+        }
+        at += got;
+        bytes -= (size_t)got;
+    }
+}
+
+str id_uuid(char out[UUID_TEXT + 1])
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char     raw[UUID_BYTES];
+
+    id_random(raw, sizeof raw);
+    raw[6] = (unsigned char)((raw[6] & 0x0F) | 0x40); /* version 4 */
+    raw[8] = (unsigned char)((raw[8] & 0x3F) | 0x80); /* variant 10 */
+
+    size_t i = 0;
+    for (size_t from = 0; from < sizeof raw; from++) {
+        if (is_hyphen_place(i))
+            out[i++] = '-';
+        out[i++] = hex[raw[from] >> 4];
+        out[i++] = hex[raw[from] & 0x0F];
+    }
+    out[i] = '\0';
+    return (str){out, i};
+}
+
+bool id_is_uuid(str s)
+{
+    if (s.len != UUID_TEXT)
+        return false;
+    for (size_t i = 0; i < s.len; i++)
+        if (is_hyphen_place(i) ? s.at[i] != '-' : !is_hex_digit(s.at[i]))
+            return false;
+    return true;
+}

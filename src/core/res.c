@@ -2,6 +2,7 @@
  *
  * "Retryable" is said to the client and to our own callers alike: the same request, unchanged, may well
  * succeed later. A spent memory budget is not: the same request would spend it again.
+ *
  * SPDX-License-Identifier: MIT */
 #include "core/res.h"
 
@@ -16,18 +17,18 @@ static const res_info rows[RES_COUNT] = {
     ROW(RES_DENIED,          403, "denied",              false, "This is not allowed."),
     ROW(RES_NOT_FOUND,       404, "not_found",           false, "There is no such thing."),
     ROW(RES_METHOD,          405, "method_not_allowed",  false, "This method is not allowed here."),
-    ROW(RES_CONFLICT,        409, "conflict",            false, "It exists already, or was changed meanwhile."),
+    ROW(RES_CONFLICT,        409, "conflict",            false, "It exists already or was changed."),
     ROW(RES_PRECONDITION,    412, "precondition_failed", false, "It is not in the expected version."),
     ROW(RES_TOO_LARGE,       413, "too_large",           false, "It is larger than allowed."),
-    ROW(RES_UNSUPPORTED,     415, "unsupported",         false, "This media type or feature is not supported."),
+    ROW(RES_UNSUPPORTED,     415, "unsupported",         false, "This media type is not supported."),
     ROW(RES_THROTTLED,       429, "throttled",           true,  "Too many requests; try again later."),
     ROW(RES_GONE,            499, "gone",                false, "The client closed the connection."),
     ROW(RES_TIMEOUT,         504, "timeout",             true,  "It took too long."),
-    ROW(RES_UNREACHABLE,     502, "unreachable",         true,  "A service behind this one cannot be reached."),
-    ROW(RES_UPSTREAM,        502, "upstream",            true,  "A service behind this one failed."),
-    ROW(RES_UNAVAILABLE,     503, "unavailable",         true,  "Not available at the moment; try again later."),
-    ROW(RES_MEMORY,          503, "out_of_memory",       false, "The request needs more memory than it may have."),
-    ROW(RES_CONFIG,          500, "config",              false, "A setting of this service is missing or wrong."),
+    ROW(RES_UNREACHABLE,     502, "unreachable",         true,  "A service behind this is unreachable."),
+    ROW(RES_UPSTREAM,        502, "upstream",            true,  "A service behind this failed."),
+    ROW(RES_UNAVAILABLE,     503, "unavailable",         true,  "Not available now; try again later."),
+    ROW(RES_MEMORY,          503, "out_of_memory",       false, "The request needs too much memory."),
+    ROW(RES_CONFIG,          500, "config",              false, "A setting is missing or wrong."),
     ROW(RES_INTERNAL,        500, "internal",            false, "Something went wrong here."),
 };
 /* clang-format on */

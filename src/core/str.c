@@ -1,7 +1,9 @@
 /* str.c -- comparing, searching, cutting and checking of borrowed bytes.
  *
  * Nothing here allocates, and nothing passes a NULL pointer to libc even where the length is 0: that is
- * undefined behaviour, and the empty str may well hold a NULL. SPDX-License-Identifier: MIT */
+ * undefined behaviour, and the empty str may well hold a NULL.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "core/str.h"
 
 #include <string.h>
