@@ -34,4 +34,9 @@ typedef void wait_stop_fn(wait *w);
 res  wait_for(task *t, wait *w, wait_stop_fn *stop) MUST_USE;
 void wait_done(wait *w, res result);
 
+/* For torture tests: the nth wait from now on (1 = the next), of any task, is cancelled with `why` just after
+ * its operation began. wait_cancel_pending tells whether it is still to come. 0 turns it off. */
+void wait_cancel_at(long nth, res why);
+bool wait_cancel_pending(void);
+
 #endif
