@@ -407,6 +407,11 @@ size_t arena_used_bytes(const arena *a)
     return a->used_bytes;
 }
 
+void arena_set_budget(arena *a, size_t bytes)
+{
+    a->budget_bytes = bytes > a->used_bytes ? bytes : a->used_bytes;
+}
+
 void arena_fail_at(long nth)
 {
     fail_countdown = nth > 0 ? nth : 0;
