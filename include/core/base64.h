@@ -1,7 +1,9 @@
 /* base64.h -- base64 (RFC 4648 §4, padded) and base64url (§5, unpadded), to and from text.
  *
  * Decoding is strict: no blanks, no foreign alphabet, right padding (base64url: none or right), zero trailing
- * bits. SPDX-License-Identifier: MIT */
+ * bits.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_BASE64_H
 #define TRESTLE_CORE_BASE64_H
 

@@ -1,4 +1,5 @@
 /* gzip.h -- whole buffers in and out of gzip (RFC 1952), with a limit on what may come out.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_GZIP_H
 #define TRESTLE_CORE_GZIP_H

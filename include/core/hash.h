@@ -1,7 +1,9 @@
 /* hash.h -- SHA-256, HMAC-SHA-256, hexadecimal, and comparison in constant time. OpenSSL does the work.
  *
  * The first call loads OpenSSL's provider (about a millisecond): nothing here is called before the server
- * listens. SPDX-License-Identifier: MIT */
+ * listens.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_HASH_H
 #define TRESTLE_CORE_HASH_H
 

@@ -11,6 +11,7 @@
  * and say so.
  *
  * Secrets: texts registered with log_add_secret are replaced by *** wherever they appear in any line.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_LOG_H
 #define TRESTLE_CORE_LOG_H

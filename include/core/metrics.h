@@ -6,7 +6,9 @@
  *
  * Histograms are log-linear (relative error of a quantile at most 1/16), from 1 µs to over an hour; they
  * print as a summary with quantiles 0.5, 0.95 and 0.99 over the whole life of the process, plus _sum and
- * _count, in seconds. SPDX-License-Identifier: MIT */
+ * _count, in seconds.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_METRICS_H
 #define TRESTLE_CORE_METRICS_H
 
