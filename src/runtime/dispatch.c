@@ -1,1 +1,396 @@
-/* dispatch.c */
+/* dispatch.c -- see dispatch.h.
+ * SPDX-License-Identifier: MIT */
+#include "runtime/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/metrics.h"
+#include "runtime/cors.h"
+#include "runtime/error_reply.h"
+
+enum {
+    HANDLER_MEMORY = 64 * MIB, /* one request's arena, beyond its own bytes */
+    ENVELOPE_EXTRA = 1 * MIB,  /* headers, claims and metadata around a body */
+    ENVELOPE_FACTOR = 2,       /* escapes and base64 */
+};
+
+/* What begin() found out, kept for serve and done; in the exchange's arena. */
+typedef struct {
+    dispatcher  *d;
+    function    *fn; /* NULL: nobody; then `refusal` */
+    http_header *params;
+    size_t       param_count;
+    bool         by_name; /* a JSON call */
+    bool         ping;
+    res          refusal;
+    const char  *message;
+    str          allow;
+} call;
+
+/* Per function, made at its first call and kept in function.state. */
+typedef struct {
+    metric *by_class[6]; /* by first digit of the status; 0: lost */
+    metric *seconds;
+} function_metrics;
+
+static str header_of(const http_exchange *x, str name)
+{
+    return http_header_get(x->headers, x->header_count, name);
+}
+
+/* ---- who serves it ---- */
+
+/* Does the host reach this function by POST /NAME? Not when it forwards it (spec 5.1). Standalone there is no
+ * host: plain HTTP functions have their routes, and the others can be started by hand. */
+static bool called_by_name(const dispatcher *d, const function *fn)
+{
+    if (!d->o->under_host)
+        return fn->trigger != TRIGGER_HTTP;
+    const host_settings *h = &d->app->host;
+    return !(fn->forwardable && (h->forwarding || h->proxying));
+}
+
+static function *find_by_name(const dispatcher *d, const http_exchange *x)
+{
+    if (!str_eq(x->method, STR("POST")) || x->path.len < 2)
+        return NULL;
+    function *fn = functions_find(d->app, str_from(x->path, 1));
+    if (fn == NULL || fn->disabled || !called_by_name(d, fn))
+        return NULL;
+    if (d->o->under_host && request_invocation_of(x->headers, x->header_count).len == 0)
+        return NULL;
+
+    /* With an empty prefix an outside caller could have sent this: then the route that it matches decides. */
+    route_match m;
+    str         allow;
+    if (d->app->host.route_prefix.len == 0 &&
+        functions_route(x->arena, d->app, x->method, x->path, &m, &allow) == RES_OK)
+        return NULL;
+    return fn;
+}
+
+static bool key_opens(const dispatcher *d, const http_exchange *x)
+{
+    str key = header_of(x, STR("x-functions-key"));
+    if (key.at == NULL) {
+        http_header *queries;
+        size_t       count;
+        request_parse_query(x->arena, x->query, &queries, &count);
+        key = http_header_get(queries, count, STR("code"));
+    }
+    return hash_equal(key, d->o->function_key);
+}
+
+/* Standalone only: the host has checked its keys already. Starting a timer or queue function by hand is an
+ * admin's act. */
+static bool may_call(const dispatcher *d, const http_exchange *x, const function *fn)
+{
+    if (d->o->under_host || d->o->function_key.len == 0)
+        return true;
+    bool open = fn->trigger == TRIGGER_HTTP && fn->auth == AUTH_ANONYMOUS;
+    return open || key_opens(d, x);
+}
+
+static void find_function(call *c, http_exchange *x)
+{
+    dispatcher *d = c->d;
+    c->fn = find_by_name(d, x);
+    c->by_name = c->fn != NULL;
+    if (!c->by_name) {
+        route_match m = {0};
+        c->refusal = functions_route(x->arena, d->app, x->method, x->path, &m, &c->allow);
+        if (c->refusal != RES_OK)
+            return;
+        c->fn = m.fn;
+        c->params = m.params;
+        c->param_count = m.param_count;
+    }
+    if (!may_call(d, x, c->fn)) {
+        c->refusal = RES_UNAUTHENTICATED;
+        c->message = "this function needs its key, in the header x-functions-key or the query parameter code";
+    }
+}
+
+/* ---- answers ---- */
+
+static str trace_for(const http_exchange *x)
+{
+    str trace = request_trace_of(x->headers, x->header_count);
+    return trace.len > 0 ? trace : x->log.invocation;
+}
+
+static void respond(const call *c, http_exchange *x, int status, const http_header *headers, size_t count,
+                    str body)
+{
+    http_header cors[CORS_HEADERS_MAX];
+    size_t      extra = c->d->o->under_host ? 0 : cors_headers(&c->d->app->host, x, cors);
+    if (extra == 0 || http_header_get(headers, count, cors[0].name).at != NULL) {
+        http_respond(x, status, headers, count, body);
+        return;
+    }
+    http_header *all = arena_array(x->arena, http_header, count + extra);
+    if (all == NULL) {
+        http_respond(x, status, headers, count, body);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        all[i] = headers[i];
+    for (size_t i = 0; i < extra; i++)
+        all[count + i] = cors[i];
+    http_respond(x, status, all, count + extra, body);
+}
+
+static const http_header json_content = {STR_INIT("Content-Type"),
+                                         STR_INIT("application/json; charset=utf-8")};
+
+static void respond_refusal(const call *c, http_exchange *x, res code, str message)
+{
+    http_header *headers = arena_array(x->arena, http_header, 2);
+    if (headers == NULL) {
+        http_respond(x, 503, &json_content, 1, error_body_of(x->arena, RES_MEMORY, (str){0}, (str){0}));
+        return;
+    }
+    size_t n = 0;
+    headers[n++] = json_content;
+    if (code == RES_METHOD)
+        headers[n++] = (http_header){STR("Allow"), c->allow};
+    respond(c, x, res_get(code)->http_status, headers, n,
+            error_body_of(x->arena, code, message, trace_for(x)));
+}
+
+/* The edge: a failure is logged here, once, with the request's ids. */
+static void log_failure(const function *fn, res code, str message)
+{
+    const res_info *info = res_get(code);
+    const char     *fmt = "function '%.*s' failed with %s: %.*s";
+    if (code == RES_GONE)
+        log_debug(fmt, STR_ARG(fn->name), info->name, STR_ARG(message));
+    else if (info->http_status >= 500)
+        log_error(fmt, STR_ARG(fn->name), info->name, STR_ARG(message));
+    else
+        log_info(fmt, STR_ARG(fn->name), info->name, STR_ARG(message));
+}
+
+res dispatch_run(task *t, const function *fn, const request *in, reply *out)
+{
+    res r = fn->row->run(t, in, out);
+    if (r != RES_OK)
+        log_failure(fn, r, task_message(t).len > 0 ? task_message(t) : out->error);
+    return r;
+}
+
+static void fail_reply(task *t, reply *out, const request *in, res code)
+{
+    reply_init(out, t->arena, out->fn, out->x);
+    str body = error_body_of(t->arena, code, task_message(t), request_trace(in));
+    (void)reply_bytes(out, res_get(code)->http_status, "application/json; charset=utf-8",
+                      body); /* cannot fail: ours */
+}
+
+/* ---- serving ---- */
+
+static void serve_ping(task *t, http_exchange *x)
+{
+    (void)t;
+    static const http_header text = {STR_INIT("Content-Type"), STR_INIT("text/plain; charset=utf-8")};
+    http_respond(x, 200, &text, 1, STR("trestle is ready\n"));
+}
+
+static void serve_refusal(task *t, http_exchange *x)
+{
+    (void)t;
+    const call *c = x->route;
+    respond_refusal(c, x, c->refusal, str_of(c->message));
+}
+
+static void serve_http(task *t, http_exchange *x)
+{
+    const call *c = x->route;
+    request     in;
+    reply       out;
+    request_from_http(&in, x, c->fn, c->params, c->param_count);
+    reply_init(&out, t->arena, c->fn, x);
+
+    res r = dispatch_run(t, c->fn, &in, &out);
+    if (out.streaming) {
+        if (r == RES_OK)
+            http_stream_end(x); /* else the task ends without it, and the connection breaks */
+        return;
+    }
+    if (r != RES_OK)
+        fail_reply(t, &out, &in, r);
+    respond(c, x, out.status != 0 ? out.status : 204, out.headers, out.header_count, out.body);
+}
+
+/* A failing timer or queue function is a failed invocation, which the host retries: status 500, and logs on
+ * stderr, for it ignores the Logs of a failure. A failing http function has an answer for its caller, and the
+ * invocation succeeds. */
+static void serve_envelope(task *t, http_exchange *x)
+{
+    const call *c = x->route;
+    request     in;
+    reply       out;
+    str         text, error = {0};
+    res         r = request_from_envelope(&in, t->arena, x->body, c->fn, &error);
+    if (r != RES_OK) {
+        respond_refusal(c, x, r, error);
+        return;
+    }
+    in.invocation = x->log.invocation;
+    in.trace = trace_for(x);
+
+    reply_init(&out, t->arena, c->fn, NULL);
+    r = dispatch_run(t, c->fn, &in, &out);
+    if (r != RES_OK && c->fn->trigger == TRIGGER_HTTP) {
+        fail_reply(t, &out, &in, r);
+        r = RES_OK;
+    }
+    if (r == RES_OK) {
+        r = reply_to_envelope(&out, &text, &error);
+        if (r != RES_OK)
+            log_failure(c->fn, r, error);
+    }
+    if (r == RES_OK)
+        http_respond(x, 200, &json_content, 1, text);
+    else
+        http_respond(x, 500, &json_content, 1, error_body_of(t->arena, r, (str){0}, trace_for(x)));
+}
+
+/* Standalone, by hand: an empty body is a payload too, as a timer's that nobody missed. */
+static void serve_by_hand(task *t, http_exchange *x)
+{
+    const call *c = x->route;
+    if (x->body.len == 0 && c->fn->trigger == TRIGGER_TIMER)
+        x->body = envelope_for_timer(t->arena, c->fn, 0, clock_wall_us(), false);
+    serve_envelope(t, x);
+}
+
+/* ---- what the server asks ---- */
+
+static void set_log_context(http_exchange *x, const call *c)
+{
+    x->log.invocation = request_invocation_of(x->headers, x->header_count);
+    x->log.trace = request_trace_of(x->headers, x->header_count);
+    if (c->fn != NULL)
+        x->log.function = c->fn->name;
+}
+
+static void begin(void *ctx, http_exchange *x)
+{
+    dispatcher *d = ctx;
+    call       *c = arena_one(x->arena, call);
+    if (c == NULL) {
+        http_respond(x, 503, &json_content, 1, error_body_of(x->arena, RES_MEMORY, (str){0}, (str){0}));
+        return;
+    }
+    *c = (call){.d = d};
+    x->route = c;
+    if (str_eq(x->path, STR("/")) && request_invocation_of(x->headers, x->header_count).len == 0) {
+        c->ping = true;
+        x->name = "ping";
+        x->urgent = true;
+        x->serve = serve_ping;
+        return;
+    }
+    if (!d->o->under_host && cors_is_preflight(&d->app->host, x)) {
+        cors_answer_preflight(&d->app->host, x);
+        return;
+    }
+
+    find_function(c, x);
+    set_log_context(x, c);
+    x->name = c->fn != NULL ? c->fn->row->folder : "refusal";
+    x->memory_bytes = HANDLER_MEMORY;
+    if (c->refusal != RES_OK) {
+        x->serve = serve_refusal;
+        x->body_max = 64 * KIB; /* read and dropped, so that the connection stays usable */
+        return;
+    }
+    x->deadline_ms = c->fn->row->deadline_ms;
+    x->body_max = c->fn->row->body_max;
+    x->serve = serve_http;
+    if (c->by_name) {
+        x->body_max = x->body_max * ENVELOPE_FACTOR + ENVELOPE_EXTRA;
+        x->serve = d->o->under_host ? serve_envelope : serve_by_hand;
+    }
+}
+
+static void refuse(void *ctx, http_exchange *x, int status, const char *message)
+{
+    (void)ctx;
+    str trace = x->header_count > 0 ? trace_for(x) : (str){0};
+    str body = error_body(x->arena, error_name_of_status(status), str_of(message), trace);
+    if (x->route != NULL && !((call *)x->route)->ping)
+        respond(x->route, x, status, &json_content, 1, body);
+    else
+        http_respond(x, status, &json_content, 1, body);
+}
+
+static function_metrics *metrics_of(function *fn)
+{
+    if (fn->state != NULL)
+        return fn->state;
+    function_metrics *m = calloc(1, sizeof *m); /* lives as long as the process, as the function does */
+    if (m == NULL)
+        return NULL;
+    static const char *const classes[] = {"lost", "1xx", "2xx", "3xx", "4xx", "5xx"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        char labels[256];
+        (void)snprintf(labels, sizeof labels, "function=\"%.*s\",status=\"%s\"", STR_ARG(fn->name),
+                       classes[i]);
+        m->by_class[i] =
+            metrics_counter("trestle_function_calls_total", labels, "Calls by function and class of status");
+    }
+    char labels[256];
+    (void)snprintf(labels, sizeof labels, "function=\"%.*s\"", STR_ARG(fn->name));
+    m->seconds = metrics_histogram("trestle_function_seconds", labels, "Time from request to end of answer");
+    fn->state = m;
+    return m;
+}
+
+static void done(void *ctx, http_exchange *x, uint64_t took_us)
+{
+    const dispatcher *d = ctx;
+    const call       *c = x->route;
+    if (c == NULL || c->ping)
+        return;
+    function_metrics *m = c->fn != NULL ? metrics_of(c->fn) : NULL;
+    if (m != NULL) {
+        int digit = x->status / 100;
+        metrics_add(m->by_class[digit >= 0 && digit <= 5 ? digit : 0], 1);
+        metrics_observe_us(m->seconds, took_us);
+    }
+    if (d->o->access_log) {
+        log_bind(&x->log);
+        log_info("%.*s %.*s %d, %llu bytes, %llu.%03llu ms", STR_ARG(x->method), STR_ARG(x->path), x->status,
+                 (unsigned long long)x->sent_bytes, (unsigned long long)took_us / 1000,
+                 (unsigned long long)took_us % 1000);
+        log_bind(NULL);
+    }
+}
+
+http_app dispatch_app(dispatcher *d)
+{
+    return (http_app){.begin = begin, .refuse = refuse, .done = done, .ctx = d};
+}
+
+str dispatch_ambiguity(arena *a, const function_app *app)
+{
+    if (app->host.route_prefix.len > 0)
+        return (str){0};
+    for (size_t i = 0; i < app->count; i++) {
+        const function *fn = &app->all[i];
+        route_match     m;
+        str             allow;
+        str             path = arena_strf(a, "/%.*s", STR_ARG(fn->name));
+        if (fn->trigger != TRIGGER_HTTP && functions_route(a, app, STR("POST"), path, &m, &allow) == RES_OK)
+            return arena_strf(
+                a, "route '%.*s' of function '%.*s' hides function '%.*s' from the host: set a route prefix",
+                STR_ARG(m.fn->route), STR_ARG(m.fn->name), STR_ARG(fn->name));
+    }
+    return (str){0};
+}

@@ -238,7 +238,7 @@ static res slow_child(task *t, size_t i, void *ctx)
 {
     (void)i;
     res r = task_sleep(t, 3600 * 1000);
-    *(int *)ctx += r == RES_TIMEOUT;
+    *(int *)ctx += r == RES_TIMEOUT || r == RES_GONE; /* its own timer, or a sibling whose timer was first */
     return r;
 }
 
@@ -249,9 +249,9 @@ static res raise_slow_children(task *t, void *ctx)
 
 START_TEST(the_parents_deadline_ends_all_children)
 {
-    int timed_out = 0;
-    ck_assert_int_eq(run_task(raise_slow_children, &timed_out, 20, 0).result, RES_TIMEOUT);
-    ck_assert_int_eq(timed_out, 10);
+    int stopped = 0;
+    ck_assert_int_eq(run_task(raise_slow_children, &stopped, 20, 0).result, RES_TIMEOUT);
+    ck_assert_int_eq(stopped, 10);
 }
 END_TEST
 

@@ -1,0 +1,11 @@
+/* handlers.h -- every function of the app.
+ * SPDX-License-Identifier: MIT */
+#ifndef TRESTLE_APP_HANDLERS_H
+#define TRESTLE_APP_HANDLERS_H
+
+#include "runtime/functions.h"
+
+extern const handler handlers[];
+extern const size_t  handler_count;
+
+#endif

@@ -1,0 +1,97 @@
+/* main.c -- the program: reads the command line, runs one command, returns its exit code.
+ *
+ * Exit codes: 0 done (serve: only after SIGTERM or SIGINT), 1 failed, 2 wrong command line. Never 200, which
+ * the Functions host takes as "restart at once". SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/config.h"
+#include "app/handlers.h"
+#include "domain/service.h"
+#include "runtime/fetch.h"
+#include "version.h"
+
+enum { EXIT_USAGE = 2, COMMAND_MEMORY = 64 * MIB };
+
+static const char help[] =
+    "trestle " TRESTLE_VERSION " - an Azure Functions custom handler that also runs by itself\n"
+    "\n"
+    "usage:\n"
+    "  trestle [serve] [options]   serve the app; the default\n"
+    "  trestle routes [options]    list the functions with methods and URLs\n"
+    "  trestle --version           print versions of the program and its libraries\n"
+    "  trestle --help              print this\n"
+    "\n"
+    "options:\n"
+    "  --port N         port to listen on (7071; 0: any free one)\n"
+    "  --listen ADDR    address to listen on (127.0.0.1); others than loopback need TRESTLE_FUNCTION_KEY\n"
+    "  --root DIR       folder of host.json and the functions (AzureWebJobsScriptRoot, else the current "
+    "one)\n"
+    "  --data DIR       folder of the embedded store (TRESTLE_DATA_DIR, else .trestle)\n"
+    "  --storage KIND   embedded or azure (TRESTLE_STORAGE, else by the connection strings that are set)\n"
+    "\n"
+    "Under the Functions host (FUNCTIONS_CUSTOMHANDLER_PORT set) the port is the host's. Settings: see "
+    "README.md.\n";
+
+static int print_version(void)
+{
+    arena *a = arena_new(COMMAND_MEMORY);
+    if (a == NULL)
+        return EXIT_FAILURE;
+    str curl = fetch_library_version(a);
+    printf("trestle %s\n%.*s\n", TRESTLE_VERSION, STR_ARG(curl));
+    arena_free(a);
+    return EXIT_SUCCESS;
+}
+
+static int print_routes(const serve_options *o)
+{
+    arena *a = arena_new(COMMAND_MEMORY);
+    if (a == NULL)
+        return EXIT_FAILURE;
+    function_app *app;
+    str           error;
+    res           r = settings_load(a, o->root, &error);
+    if (r == RES_OK)
+        r = functions_load(a, o->root, o->rows, o->row_count, &app, &error);
+    if (r == RES_OK) {
+        buf text;
+        buf_init(&text, a, 1 * MIB);
+        functions_print(app, arena_strf(a, "http://%s:%d", o->listen, o->port), &text);
+        (void)fwrite(text.at, 1, text.len, stdout); /* a reader that left is no failure */
+    } else {
+        fprintf(stderr, "trestle: %.*s\n", STR_ARG(error));
+    }
+    arena_free(a);
+    return r == RES_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    char   error[512];
+    config c;
+    if (!config_read(argc, argv, &c, error, sizeof error)) {
+        fprintf(stderr, "trestle: %s\n", error);
+        return EXIT_USAGE;
+    }
+    c.serve.rows = handlers;
+    c.serve.row_count = handler_count;
+    c.serve.version = TRESTLE_VERSION;
+    c.serve.storage = "none in this version";
+    const char *sha = getenv("BUILD_SHA");
+    service_set_version(sha != NULL && *sha != '\0' ? sha : TRESTLE_VERSION);
+
+    switch (c.command) {
+    case COMMAND_HELP:
+        (void)fputs(help, stdout);
+        return EXIT_SUCCESS;
+    case COMMAND_VERSION:
+        return print_version();
+    case COMMAND_ROUTES:
+        return print_routes(&c.serve);
+    case COMMAND_SERVE:
+        break;
+    }
+    return serve(&c.serve);
+}

@@ -1,0 +1,18 @@
+/* timers.h -- standalone mode: starts timer functions by their schedules, as the Functions host would.
+ *
+ * A function never runs twice at once: a moment that comes while the last run goes on is skipped, and the
+ * next run is told that it is past due. Times are UTC. Nothing is kept over a restart, so a moment missed
+ * while down is not made up for. SPDX-License-Identifier: MIT */
+#ifndef TRESTLE_RUNTIME_TIMERS_H
+#define TRESTLE_RUNTIME_TIMERS_H
+
+#include "runtime/functions.h"
+
+typedef struct timers timers;
+
+/* RES_CONFIG with *ret_error when a schedule cannot be read. `a` and `app` outlive the timers. */
+res  timers_start(arena *a, const function_app *app, timers **ret, str *ret_error) MUST_USE;
+void timers_stop(timers *all);   /* no new runs; accepts NULL */
+void timers_cancel(timers *all); /* runs under way are told to stop */
+
+#endif
