@@ -4,12 +4,13 @@
 #include "core/id.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-enum { UUID_BYTES = 16 };
+enum { UUID_BYTES = 16, POOL_BYTES = 64 * UUID_BYTES };
 
 /* Where the text has a hyphen. */
 static bool is_hyphen_place(size_t i)
@@ -40,12 +41,44 @@ void id_random(void *ret, size_t bytes)
     }
 }
 
+/* Random bytes for the next UUIDs of this thread: every request gets one, and a system call for each would
+ * cost more than the rest of it. Used bytes are wiped. A child process starts with none, lest it repeat its
+ * parent's. */
+static __thread unsigned char pool[POOL_BYTES];
+static __thread size_t        pool_left;
+
+static void forget_pool(void)
+{
+    pool_left = 0;
+}
+
+static void watch_forks(void)
+{
+    if (pthread_atfork(NULL, NULL, forget_pool) != 0) {
+        fprintf(stderr, "no memory to keep random bytes apart from those of child processes\n");
+        abort();
+    }
+}
+
+static void take_from_pool(unsigned char ret[UUID_BYTES])
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (pool_left == 0) {
+        (void)pthread_once(&once, watch_forks); /* fails only for a bad argument */
+        id_random(pool, sizeof pool);
+        pool_left = sizeof pool;
+    }
+    pool_left -= UUID_BYTES;
+    memcpy(ret, pool + pool_left, UUID_BYTES);
+    memset(pool + pool_left, 0, UUID_BYTES);
+}
+
 str id_uuid(char out[UUID_TEXT + 1])
 {
     static const char hex[] = "0123456789abcdef";
     unsigned char     raw[UUID_BYTES];
 
-    id_random(raw, sizeof raw);
+    take_from_pool(raw);
     raw[6] = (unsigned char)((raw[6] & 0x0F) | 0x40); /* version 4 */
     raw[8] = (unsigned char)((raw[8] & 0x3F) | 0x80); /* variant 10 */
 

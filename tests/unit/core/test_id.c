@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit/suites.h"
 
@@ -127,6 +129,28 @@ static const struct {
     {STR_INIT("`a1f0c3e-1b2d-4f5a-8b9c-0d1e2f3a4b5c"), false},
 };
 
+START_TEST(a_child_process_makes_other_uuids_than_its_parent)
+{
+    char first[UUID_TEXT + 1], mine[UUID_TEXT + 1], childs[UUID_TEXT + 1] = {0};
+    int  fds[2];
+    ck_assert_int_eq(pipe(fds), 0);
+    (void)id_uuid(first); /* there are random bytes in stock now */
+
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        (void)id_uuid(childs);
+        _exit(write(fds[1], childs, sizeof childs) == (ssize_t)sizeof childs ? 0 : 1);
+    }
+    (void)id_uuid(mine);
+    ck_assert_int_eq(read(fds[0], childs, sizeof childs), (ssize_t)sizeof childs);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    ck_assert_str_ne(mine, childs);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+}
+END_TEST
+
 START_TEST(only_36_characters_of_the_right_kinds_are_a_uuid)
 {
     ck_assert(id_is_uuid(uuids[_i].s) == uuids[_i].good);
@@ -142,6 +166,7 @@ Suite *suite_id(void)
     tcase_add_test(t, a_uuid_is_of_version_4_in_lower_case_and_terminated);
     tcase_add_test(t, every_free_digit_of_a_uuid_takes_all_its_values);
     tcase_add_loop_test(t, only_36_characters_of_the_right_kinds_are_a_uuid, 0, COUNT(uuids));
+    tcase_add_test(t, a_child_process_makes_other_uuids_than_its_parent);
     suite_add_tcase(s, t);
     return s;
 }
