@@ -22,6 +22,7 @@
     X(str)             \
     X(cron)            \
     X(envelope)        \
+    X(envelope_write)  \
     X(fetch)           \
     X(fiber)           \
     X(functions)       \
