@@ -17,6 +17,8 @@
     X(iso8601)         \
     X(json)            \
     X(log)             \
+    X(log_stream)      \
+    X(log_text)        \
     X(metrics)         \
     X(res)             \
     X(str)             \

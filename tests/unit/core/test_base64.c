@@ -130,6 +130,18 @@ START_TEST(a_text_that_is_not_quite_base64url_is_refused)
 }
 END_TEST
 
+/* What lies behind the text would complete it, but is not part of it. */
+START_TEST(a_lone_last_character_is_refused_whatever_follows_in_memory)
+{
+    str got;
+    for (size_t len = 1; len < 30; len += 4) {
+        str text = {"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", len};
+        ck_assert(!base64_decode(a, text, &got));
+        ck_assert(!base64url_decode(a, text, &got));
+    }
+}
+END_TEST
+
 START_TEST(base64url_may_have_its_padding)
 {
     str got;
@@ -180,6 +192,7 @@ Suite *suite_base64(void)
     tcase_add_test(c, only_the_alphabets_characters_are_taken);
     tcase_add_loop_test(c, a_text_that_is_not_quite_base64_is_refused, 0, COUNT(wrong));
     tcase_add_loop_test(c, a_text_that_is_not_quite_base64url_is_refused, 0, COUNT(wrong_url));
+    tcase_add_test(c, a_lone_last_character_is_refused_whatever_follows_in_memory);
     tcase_add_test(c, base64url_may_have_its_padding);
     tcase_add_test(c, a_zero_byte_in_the_text_is_refused);
     tcase_add_test(c, an_empty_str_without_a_pointer_goes_both_ways);
