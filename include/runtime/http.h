@@ -54,16 +54,18 @@ const http_header *request_headers(const request *in, size_t *ret_count);
 
 /* Non-HTTP input: the binding of that name (the trigger's, or another input binding's).
  * Text is decoded from whichever encoding the host chose; false when the input is missing or null. */
-bool request_input_text(const request *in, const char *binding, str *ret) MUST_USE;
-bool request_input_bytes(const request *in, const char *binding, str *ret) MUST_USE; /* dataType binary */
-const json_val *request_input_json(const request *in, const char *binding); /* NULL: missing or not JSON */
+bool request_input_text(const request *in, const char *name, str *ret) MUST_USE;
+bool request_input_bytes(const request *in, const char *name, str *ret) MUST_USE; /* dataType binary */
+const json_val *request_input_json(const request *in, const char *name); /* NULL: missing or not JSON */
 const json_val *request_meta(const request *in, const char *key); /* decoded; NULL when absent; any case */
 str             request_meta_text(const request *in, const char *key);
 int64_t         request_meta_int(const request *in, const char *key,
                                  int64_t otherwise);    /* 5, "5" and "\"5\"" are 5 */
 bool            request_is_past_due(const request *in); /* timers */
 
-/* ---- reply ---- */
+/* ---- reply ----
+ * A later reply replaces an earlier one. Bodies are not copied: they live in the request's arena, or for
+ * ever. Everything else is copied. */
 
 res reply_json(reply *out, int status, const json *body);
 res reply_text(reply *out, int status, str body); /* text/plain; charset=utf-8 */
@@ -83,7 +85,7 @@ res reply_write(task *t, reply *out, str piece) MUST_USE;
 
 /* JSON mode: a message for an output binding (a queue), delivered byte for byte, and a line for the
  * invocation's log. */
-res  reply_output(reply *out, const char *binding, str message);
+res  reply_output(reply *out, const char *name, str message);
 void reply_log(reply *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

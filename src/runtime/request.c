@@ -55,7 +55,9 @@ static str trace_of(str parent)
     str span = str_slice(parent, PARENT_ID_AT, PARENT_ID_AT + PARENT_ID_LEN);
     if (!all_hex(trace) || !all_hex(span) || !all_hex(str_from(parent, 53)))
         return (str){0};
-    return all_zero(trace) || all_zero(span) ? (str){0} : trace;
+    if (all_zero(trace) || all_zero(span))
+        return (str){0};
+    return trace;
 }
 
 /* Two traceparents leave open which is true: then none is. */
@@ -96,14 +98,14 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
-/* A str with a pointer, also when it is empty or memory has run out: it is present. */
+/* A str with a pointer, also when it is empty, for it is present; without one, memory has run out. */
 static str unescape(arena *a, str s)
 {
     if (str_find_char(s, '%') == s.len && str_find_char(s, '+') == s.len)
         return s.len > 0 ? s : STR("");
     char *out = arena_alloc(a, s.len);
     if (out == NULL)
-        return STR("");
+        return (str){0};
 
     size_t len = 0;
     for (size_t i = 0; i < s.len; i++) {
@@ -112,8 +114,10 @@ static str unescape(arena *a, str s)
         if (s.at[i] == '%' && high >= 0 && low >= 0) {
             out[len++] = (char)(high * 16 + low);
             i += 2;
+        } else if (s.at[i] == '+') {
+            out[len++] = ' ';
         } else {
-            out[len++] = s.at[i] == '+' ? ' ' : s.at[i];
+            out[len++] = s.at[i];
         }
     }
     return (str){out, len};
@@ -137,8 +141,11 @@ void request_parse_query(arena *a, str query, http_header **ret, size_t *ret_cou
         size_t equals = str_find_char(pair, '=');
         if (pair.len == 0)
             continue;
-        list[count].name = unescape(a, str_slice(pair, 0, equals));
-        list[count++].value = unescape(a, str_from(pair, equals + 1));
+        http_header *next = &list[count++];
+        next->name = unescape(a, str_slice(pair, 0, equals));
+        next->value = unescape(a, str_from(pair, equals + 1));
+        if (next->name.at == NULL || next->value.at == NULL)
+            return; /* no pairs at all rather than some of them */
     }
     *ret = list;
     *ret_count = count;

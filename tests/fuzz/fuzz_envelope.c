@@ -88,7 +88,7 @@ static void round_trip(arena *a, str text)
 {
     queue_message_info m = {.id = STR("1"), .pop_receipt = STR("2"), .text = text};
     request            in;
-    str                got, error;
+    str                got, error = {0};
     if (!str_is_utf8(text))
         return;
     demand(request_from_envelope(&in, a, envelope_for_queue(a, &onmsg, &m), &onmsg, &error) == RES_OK);
@@ -99,8 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     str text = {(const char *)data, size};
     log_set_level(LOG_OFF);
-    for (size_t i = 0; i < SAMPLE_COUNT(samples); i++) {
-        arena  *a = arena_new(256 * MIB);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        arena  *a = arena_new((size_t)256 * MIB);
         request in;
         str     error = {0};
         demand(a != NULL);

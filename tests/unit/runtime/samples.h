@@ -81,6 +81,7 @@ static const function onbytes = {.name = STR_INIT("onbytes"),
                                  .trigger_binding = &onbytes_bindings[0]};
 
 /* Every one of them, so that none is unused wherever this file is included. */
-static const function *const samples[] = {&order, &returning, &returning_raw, &tick, &onmsg, &onbytes};
+enum { SAMPLES = 6 };
+static const function *const samples[SAMPLES] = {&order, &returning, &returning_raw, &tick, &onmsg, &onbytes};
 
 #endif

@@ -17,7 +17,7 @@ static reply  out;
 static void open_reply(void)
 {
     log_set_level(LOG_OFF);
-    a = arena_new(4 * MIB);
+    a = arena_new((size_t)4 * MIB);
     ck_assert_ptr_nonnull(a);
     reply_init(&out, a, &order, NULL);
 }
@@ -75,12 +75,12 @@ START_TEST(a_later_reply_replaces_the_earlier_and_keeps_other_headers)
 END_TEST
 
 static const struct {
-    int         status;
     const char *body;
+    int         status;
     bool        ok;
-} statuses[] = {{200, "x", true},  {599, "x", true},  {302, "x", true},  {204, "", true},  {304, "", true},
-                {100, "", false},  {101, "", false},  {199, "", false},  {600, "", false}, {0, "", false},
-                {-200, "", false}, {204, "x", false}, {304, "x", false}, {205, "x", true}};
+} statuses[] = {{"x", 200, true},  {"x", 599, true},  {"x", 302, true},  {"", 204, true},  {"", 304, true},
+                {"", 100, false},  {"", 101, false},  {"", 199, false},  {"", 600, false}, {"", 0, false},
+                {"", -200, false}, {"x", 204, false}, {"x", 304, false}, {"x", 205, true}};
 
 START_TEST(only_final_statuses_are_taken_and_204_has_no_body)
 {
