@@ -37,8 +37,8 @@ const json_val *json_get_nocase(const json_val *object, str key);
 str             json_text(const json_val *v, str otherwise); /* strings only */
 bool            json_truth(const json_val *v, bool otherwise);
 int64_t json_int(const json_val *v, int64_t otherwise); /* integers, and reals that are whole and in range */
-double  json_double(const json_val *v, double otherwise);
-size_t  json_len(const json_val *v); /* elements or members; else 0 */
+double  json_double(const json_val *v, double otherwise); /* otherwise also for what overflows, as 1e400 */
+size_t  json_len(const json_val *v);                      /* elements or members; else 0 */
 const json_val *json_at(const json_val *array, size_t i);
 
 /* for (json_iter it = json_each(v); json_next(&it);) use it.key (members only) and it.value */
@@ -52,10 +52,13 @@ typedef struct {
 json_iter json_each(const json_val *v);
 bool      json_next(json_iter *it);
 
-/* The text of a value, compact. */
+/* The text of a value, compact. Numbers beyond 64 bits, or beyond a double, keep their digits. */
 str json_print_val(arena *a, const json_val *v);
 
-/* ---- building ---- */
+/* ---- building ----
+ *
+ * Setting a key again replaces its value, in its place. All of these accept NULL for the tree and then do
+ * nothing: outside tasks, where memory may run out, the failure shows in json_print alone. */
 
 typedef struct json json;
 
@@ -68,7 +71,7 @@ void  json_set_bool(json *object, const char *key, bool value);
 void  json_set_null(json *object, const char *key);
 json *json_set_object(json *object, const char *key); /* a new one inside; returned to be filled */
 json *json_set_array(json *object, const char *key);
-void  json_set_val(json *object, const char *key, const json_val *value); /* a copy */
+void  json_set_val(json *object, const char *key, const json_val *value); /* a copy; NULL sets nothing */
 /* The same with a key that is not a literal (copied), and for elements of an array. */
 void  json_set_str_at(json *object, str key, str value);
 void  json_push_str(json *array, str value);
@@ -77,6 +80,7 @@ void  json_push_val(json *array, const json_val *value);
 json *json_push_object(json *array);
 json *json_push_array(json *array);
 
-str json_print(arena *a, const json *v); /* compact */
+/* Compact. Empty (which JSON never is) when memory ran out while the tree was built or now. */
+str json_print(arena *a, const json *v);
 
 #endif
