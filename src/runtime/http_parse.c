@@ -56,8 +56,6 @@ static int on_url(llhttp_t *ll, const char *at, size_t len)
     http_parser *p = parser_of(ll);
     extend(p, &p->x->target, at, len);
     p->target_pos = p->piece_end - p->x->target.len;
-    if (p->x->target.len > HTTP_TARGET_MAX)
-        return fail(p, 414, "the target is longer than 16384 bytes");
     return 0;
 }
 
@@ -81,8 +79,6 @@ static int on_header_field(llhttp_t *ll, const char *at, size_t len)
         return 0; /* a trailer: its size is bounded by CHUNK_EXTRA_MAX, and nobody asked for it */
 
     if (x->header_count == 0 || p->in_value || !continues(p, at)) {
-        if (x->header_count == p->limits.header_count_max)
-            return fail(p, 431, "the request has too many header fields");
         if (x->header_count == p->header_cap && !grow_headers(p))
             return fail(p, 503, "no memory for the header fields");
         x->headers[x->header_count++] = (http_header){.name = {at, 0}, .value = STR("")};
@@ -103,6 +99,16 @@ static int on_header_value(llhttp_t *ll, const char *at, size_t len)
         return fail(p, 400, "a header field is folded over two lines");
     p->in_value = true;
     extend(p, &p->x->headers[p->x->header_count - 1].value, at, len);
+    return 0;
+}
+
+/* Counted where a field is complete: a name or value that is cut is reported in parts, one that turns out to
+ * be malformed is not reported at all. */
+static int on_header_value_complete(llhttp_t *ll)
+{
+    http_parser *p = parser_of(ll);
+    if (!p->head_done && p->x->header_count > p->limits.header_count_max)
+        return fail(p, 431, "the request has too many header fields");
     return 0;
 }
 
@@ -297,12 +303,12 @@ static void drop_body(void *arg)
     buf_free(arg);
 }
 
-/* A body that came whole lives in the arena. One that comes in pieces grows on the heap, with what has really
- * come: there a large one grows by remapping, not by copying. */
+/* A short body that came whole lives in the arena. One that comes in pieces grows on the heap, with what has
+ * really come: there a large one grows by remapping, not by copying. */
 static bool keep_body(http_parser *p, str piece)
 {
     http_exchange *x = p->x;
-    if (piece.len == p->content_length) {
+    if (piece.len == p->content_length && piece.len <= HTTP_BODY_IN_ARENA) {
         x->body = arena_copy(x->arena, piece);
         return x->body.at != NULL;
     }
@@ -337,21 +343,50 @@ static int on_body(llhttp_t *ll, const char *at, size_t len)
 
 static http_parse_step bad(http_parser *p, int status, const char *message)
 {
-    if (p->status == 0)
-        (void)fail(p, status, message);
+    (void)fail(p, status, message);
     return HTTP_PARSE_BAD;
 }
 
 /* A method that llhttp does not know is 501 if it could be one at all. */
+static bool could_be_method(const http_parser *p)
+{
+    size_t len = (size_t)(llhttp_get_error_pos(&p->ll) - p->head.at) + 1;
+    return len <= p->head.len && http_header_name_ok((str){p->head.at, len});
+}
+
+/* What stands between the method and the next blank, line end, or place where llhttp gave up. on_url cannot
+ * tell: of a line that turns out to be malformed it is told nothing, or a part that depends on the cut. */
+static str raw_target(const http_parser *p, llhttp_errno_t error)
+{
+    const char *end = p->head.at + p->head.len;
+    const char *at = memchr(p->head.at, ' ', p->head.len);
+    if (error != HPE_OK)
+        end = llhttp_get_error_pos(&p->ll);
+    while (at != NULL && at < end && *at == ' ')
+        at++;
+    if (at == NULL || at >= end)
+        return (str){p->head.at, 0};
+    size_t len = 0;
+    while (at + len < end && at[len] != ' ' && at[len] != '\r' && at[len] != '\n')
+        len++;
+    return (str){at, len};
+}
+
+/* A line that ends behind the target is a whole request of HTTP/0.9: no end of a head may be waited for. This
+ * counts whatever llhttp found behind it, for in another cut of the bytes it would not have been there yet.
+ */
+static bool is_http09(const http_parser *p, str target)
+{
+    str rest = str_from(buf_str(&p->head), (size_t)(target.at - p->head.at) + target.len);
+    return target.len > 0 && (str_starts(rest, STR("\n")) || str_starts(rest, STR("\r\n")));
+}
+
 static http_parse_step bad_by_llhttp(http_parser *p, llhttp_errno_t error)
 {
     if (p->status != 0)
         return HTTP_PARSE_BAD;
-    if (error == HPE_INVALID_METHOD && p->ll.error_pos != NULL) {
-        size_t len = (size_t)(p->ll.error_pos - p->head.at) + 1;
-        if (len <= p->head.len && http_header_name_ok((str){p->head.at, len}))
-            return bad(p, 501, "the method is not known here");
-    }
+    if (error == HPE_INVALID_METHOD && could_be_method(p))
+        return bad(p, 501, "the method is not known here");
     if (error == HPE_PAUSED_H2_UPGRADE)
         return bad(p, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
     const char *reason = llhttp_get_error_reason(&p->ll);
@@ -363,16 +398,6 @@ static size_t head_len(str in)
 {
     const char *end = memmem(in.at, in.len, "\r\n\r\n", 4);
     return end != NULL ? (size_t)(end - in.at) + 4 : in.len;
-}
-
-/* A line that ends behind the target is a whole request of HTTP/0.9: no end of a head may be waited for. This
- * counts whatever llhttp found behind it, for in another cut of the bytes it would not have been there yet.
- */
-static bool is_http09(const http_parser *p)
-{
-    size_t len = p->x->target.len, end = p->target_pos + len;
-    return len > 0 && len <= HTTP_TARGET_MAX && end < p->head.len &&
-           (p->head.at[end] == '\r' || p->head.at[end] == '\n');
 }
 
 static http_parse_step parse_head(http_parser *p, str in, size_t *ret_used)
@@ -388,14 +413,18 @@ static http_parse_step parse_head(http_parser *p, str in, size_t *ret_used)
 
     const char    *at = p->head.at + p->head.len - len;
     llhttp_errno_t error = llhttp_execute(&p->ll, at, len);
-    if (is_http09(p)) {
-        (void)fail(p, 400, "the request line names no version of HTTP");
-        return HTTP_PARSE_BAD;
+    if (!p->line_done) {
+        str target = raw_target(p, error);
+        if (target.len > HTTP_TARGET_MAX)
+            return bad(p, 414, "the target is longer than 16384 bytes");
+        if (error != HPE_INVALID_URL && is_http09(p, target))
+            return bad(p, 400, "the request line names no version of HTTP");
     }
     if (error == HPE_OK) {
         *ret_used = len;
         if (p->head.len == p->limits.head_bytes_max)
             return bad(p, 431, "the header fields are too large");
+        p->line_done |= p->x->header_count > 0;
         return HTTP_PARSE_MORE;
     }
     if (error != HPE_PAUSED || !p->head_done)
@@ -430,6 +459,7 @@ void http_parse_init(http_parser *p, http_exchange *x, const http_parse_limits *
         .on_url = on_url,
         .on_header_field = on_header_field,
         .on_header_value = on_header_value,
+        .on_header_value_complete = on_header_value_complete,
         .on_headers_complete = on_headers_complete,
         .on_body = on_body,
         .on_message_complete = on_message_complete,

@@ -14,7 +14,10 @@
 #include "core/buf.h"
 #include "runtime/http_server.h"
 
-enum { HTTP_TARGET_MAX = 16 * KIB };
+enum {
+    HTTP_TARGET_MAX = 16 * KIB,
+    HTTP_BODY_IN_ARENA = 16 * KIB, /* a longer body is on the heap, and only freed by the arena */
+};
 
 typedef enum {
     HTTP_PARSE_MORE, /* all of the piece was used, or a part of it; go on with the rest or the next one */
@@ -50,7 +53,7 @@ typedef struct {
     size_t   header_cap;
     size_t   target_pos;
     size_t   piece_end; /* offset in `head` where the latest name or value ended */
-    bool     in_value, head_done;
+    bool     in_value, line_done, head_done;
     str      in;               /* the piece being parsed */
     uint64_t in_pos, data_end; /* of the body as sent: where `in` begins, where its latest data ended */
     uint64_t body_bytes;

@@ -54,7 +54,7 @@ typedef struct {
      * fields exceed 65536 bytes". */
     void (*refuse)(void *ctx, http_exchange *x, int status, const char *message);
     /* The exchange is over: after the last byte was written or the connection was lost (status 0 then, if
-     * nothing was sent). */
+     * nothing was sent). Once for each exchange that begin or refuse has seen. */
     void (*done)(void *ctx, http_exchange *x, uint64_t took_us);
     void *ctx;
 } http_app;
@@ -64,11 +64,12 @@ typedef struct {
     int         port;            /* 0: chosen by the kernel */
     int         backlog;         /* 1024 */
     size_t      connections_max; /* 10,000: beyond, 503 and close */
-    size_t   header_bytes_max; /* 65,536 for request line and fields together, 431 beyond; target alone beyond
-                                  16 KiB: 414 */
-    size_t   header_count_max; /* 256: 431 beyond */
-    uint64_t head_ms;          /* 20,000: from first byte to the end of the head, else 408 */
-    uint64_t body_ms;          /* 30,000 without a byte of the body, else 408 */
+    /* 90,112 for request line and fields together, 431 beyond: room for 64 KiB of fields behind the longest
+     * target. A target beyond 16 KiB is 414. */
+    size_t      header_bytes_max;
+    size_t      header_count_max; /* 256: 431 beyond */
+    uint64_t    head_ms;          /* 20,000: from first byte to the end of the head, else 408 */
+    uint64_t    body_ms;          /* 30,000 without a byte of the body, else 408 */
     uint64_t idle_ms; /* 130,000 between requests; the host's own pool gives up at 60 s, so it closes first */
     uint64_t write_ms; /* 60,000 without a byte taken by the peer: the connection is dropped */
 } http_server_options;
@@ -81,9 +82,10 @@ res http_server_open(arena *a, const http_server_options *o, const http_app *app
                      str *ret_error) MUST_USE;
 int http_server_port(const http_server *s);
 
-/* Stops accepting, closes idle connections, lets exchanges under way finish with Connection: close; `drained`
- * is called from the loop when the last one is gone (at once if there is none), or after limit_ms, when the
- * rest was cut off. */
+/* Stops accepting, closes idle connections, lets exchanges under way finish with Connection: close (requests
+ * that are pipelined already are answered, too). After limit_ms the rest is cut off, their tasks cancelled.
+ * `drained` is called from the loop when the last connection is gone, soon if there is none; the server,
+ * which lives in the arena of http_server_open, is not used any more then. */
 void http_server_drain(http_server *s, uint64_t limit_ms, void (*drained)(void *ctx), void *ctx);
 
 /* The time-outs above are found by a sweep over all connections, twice a second while there are any. Tests
