@@ -10,6 +10,7 @@ ALL_PASSED=0 ALL_FAILED=0 ALL_SKIPPED=0
 
 cmd_test()
 {
+    trap cut_short EXIT
     need test
     [ $# -gt 0 ] || set -- "${SUITES[@]}"
     # Sanitizers and valgrind are slow, and other work may share the machine: a test that hangs still ends.
@@ -27,8 +28,16 @@ cmd_test()
     finish
 }
 
+# A build or an installation that fails ends the run, and is a failure in the sum.
+cut_short()
+{
+    ALL_FAILED=$((ALL_FAILED + 1))
+    finish
+}
+
 finish()
 {
+    trap - EXIT
     local line="$ALL_PASSED passed, $ALL_FAILED failed"
     [ "$ALL_SKIPPED" -eq 0 ] || line+=", $ALL_SKIPPED skipped"
     echo "$line"
@@ -50,11 +59,13 @@ compile_asan()
 # meson_suite NAME DIR ARG… -- runs `meson test ARG…` in build/DIR and counts what its programs say.
 meson_suite()
 {
-    local name=$1 dir=build/$2 began=$SECONDS numbers
+    local name=$1 dir=build/$2 began=$SECONDS numbers log
     shift 2
-    rm -f "$dir/meson-logs/$name.json"
+    log=$dir/meson-logs/$name.json
+    [ "$name" != valgrind ] || log=${log%.json}-valgrind.json # meson adds the wrapper's name
+    rm -f "$log"
     meson test -C "$dir" --no-rebuild --logbase "$name" "$@" >"$dir/$name.out" 2>&1 </dev/null || true
-    numbers=$(python3 tests/support/tally.py "$dir/meson-logs/$name.json") || {
+    numbers=$(python3 tests/support/tally.py "$log") || {
         cat "$dir/$name.out" >&2
         numbers='0 1 0'
     }
@@ -120,7 +131,10 @@ script_suite()
     line=$(grep -E "^$name: [0-9]+ passed, [0-9]+ failed$" "$log" | tail -n 1) || line="$name: 0 passed, 1 failed"
     read -r _ passed _ failed _ <<<"$line"
     [ "$result" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
-    [ "$failed" -eq 0 ] || cat "$log" >&2
+    if [ "$failed" -gt 0 ]; then
+        cat "$log" >&2
+        say "$name ended with exit code $result"
+    fi
     count "$name" $((SECONDS - began)) "$passed" "$failed"
 }
 
