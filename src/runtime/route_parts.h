@@ -15,10 +15,10 @@
 #include "runtime/route_template.h"
 
 enum {
-    ROUTE_TEXT_MAX        = 1024, /* bytes of a template */
-    ROUTE_SEGMENTS_MAX    = 32,
-    ROUTE_PARTS_MAX       = 16, /* of one segment */
-    ROUTE_PARAMS_MAX      = 32,
+    ROUTE_TEXT_MAX = 1024, /* bytes of a template */
+    ROUTE_SEGMENTS_MAX = 32,
+    ROUTE_PARTS_MAX = 16, /* of one segment */
+    ROUTE_PARAMS_MAX = 32,
     ROUTE_CONSTRAINTS_MAX = 8, /* of one parameter */
 };
 
