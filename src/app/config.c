@@ -3,6 +3,7 @@
 #include "app/config.h"
 
 #include <arpa/inet.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,12 @@ typedef struct {
     bool    port_given;
 } reading;
 
-static bool wrong(reading *r, const char *fmt, const char *what, const char *value)
+PRINTF_LIKE(2, 3) static bool wrong(reading *r, const char *fmt, ...)
 {
-    (void)snprintf(r->error, r->error_size, fmt, what, value);
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(r->error, r->error_size, fmt, args);
+    va_end(args);
     return false;
 }
 
@@ -83,7 +87,7 @@ static bool set_data(reading *r, const char *value)
 static bool set_storage(reading *r, const char *value)
 {
     if (strcmp(value, "embedded") != 0 && strcmp(value, "azure") != 0)
-        return wrong(r, "%s is '%s', but must be embedded or azure", "--storage", value);
+        return wrong(r, "--storage is '%s', but must be embedded or azure", value);
     r->c->storage = value;
     return true;
 }
@@ -110,12 +114,12 @@ static int read_option(reading *r, int left, char **argv)
         if (argv[0][len] != '\0')
             continue;
         if (left < 2) {
-            (void)wrong(r, "%s needs a value%s", options[i].name, "");
+            (void)wrong(r, "%s needs a value", options[i].name);
             return 0;
         }
         return options[i].set(r, argv[1]) ? 2 : 0;
     }
-    (void)wrong(r, "%s '%s' is not known; trestle --help lists what is", "option", argv[0]);
+    (void)wrong(r, "option '%s' is not known; trestle --help lists what is", argv[0]);
     return 0;
 }
 
@@ -149,7 +153,7 @@ static bool read_arguments(reading *r, int argc, char **argv)
             continue;
         }
         if (argv[i][0] != '-')
-            return wrong(r, "%s '%s' is not known; trestle --help lists what is", "command", argv[i]);
+            return wrong(r, "command '%s' is not known; trestle --help lists what is", argv[i]);
         int taken = read_option(r, argc - i, argv + i);
         if (taken == 0)
             return false;
@@ -230,8 +234,8 @@ bool config_read(int argc, char **argv, config *ret, char *error, size_t error_s
     if (ret->command == COMMAND_SERVE && !o->under_host && !is_loopback(o->listen) &&
         o->function_key.len == 0)
         return wrong(&r,
-                     "%s '%s' can be reached by others: set TRESTLE_FUNCTION_KEY, which functions with a key "
-                     "then ask for",
-                     "--listen", o->listen);
+                     "--listen '%s' can be reached by others: set TRESTLE_FUNCTION_KEY, which functions with "
+                     "a key then ask for",
+                     o->listen);
     return true;
 }

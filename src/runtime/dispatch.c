@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/hash.h"
+#include "core/id.h"
 #include "core/log.h"
 #include "core/metrics.h"
 #include "runtime/cors.h"
@@ -15,7 +16,8 @@
 enum {
     HANDLER_MEMORY = 64 * MIB, /* one request's arena, beyond its own bytes */
     ENVELOPE_EXTRA = 1 * MIB,  /* headers, claims and metadata around a body */
-    ENVELOPE_FACTOR = 2,       /* escapes and base64 */
+    PATH_SHOWN_MAX = 200,
+    ENVELOPE_FACTOR = 2, /* escapes and base64 */
 };
 
 /* What begin() found out, kept for serve and done; in the exchange's arena. */
@@ -166,13 +168,13 @@ static void respond_refusal(const call *c, http_exchange *x, res code, str messa
 static void log_failure(const function *fn, res code, str message)
 {
     const res_info *info = res_get(code);
-    const char     *fmt = "function '%.*s' failed with %s: %.*s";
+    str             name = fn->name;
     if (code == RES_GONE)
-        log_debug(fmt, STR_ARG(fn->name), info->name, STR_ARG(message));
+        log_debug("function '%.*s' failed with %s: %.*s", STR_ARG(name), info->name, STR_ARG(message));
     else if (info->http_status >= 500)
-        log_error(fmt, STR_ARG(fn->name), info->name, STR_ARG(message));
+        log_error("function '%.*s' failed with %s: %.*s", STR_ARG(name), info->name, STR_ARG(message));
     else
-        log_info(fmt, STR_ARG(fn->name), info->name, STR_ARG(message));
+        log_info("function '%.*s' failed with %s: %.*s", STR_ARG(name), info->name, STR_ARG(message));
 }
 
 res dispatch_run(task *t, const function *fn, const request *in, reply *out)
@@ -200,11 +202,20 @@ static void serve_ping(task *t, http_exchange *x)
     http_respond(x, 200, &text, 1, STR("trestle is ready\n"));
 }
 
+static str describe_refusal(arena *a, const http_exchange *x, const call *c)
+{
+    str path = str_slice(x->path, 0, PATH_SHOWN_MAX);
+    if (c->refusal == RES_METHOD)
+        return arena_strf(a, "'%.*s' is not allowed here, but %.*s", STR_ARG(x->method), STR_ARG(c->allow));
+    if (c->refusal == RES_NOT_FOUND)
+        return arena_strf(a, "no function serves '%.*s %.*s'", STR_ARG(x->method), STR_ARG(path));
+    return str_of(c->message);
+}
+
 static void serve_refusal(task *t, http_exchange *x)
 {
-    (void)t;
     const call *c = x->route;
-    respond_refusal(c, x, c->refusal, str_of(c->message));
+    respond_refusal(c, x, c->refusal, describe_refusal(t->arena, x, c));
 }
 
 static void serve_http(task *t, http_exchange *x)
@@ -271,12 +282,17 @@ static void serve_by_hand(task *t, http_exchange *x)
 
 /* ---- what the server asks ---- */
 
+/* A call that came without an id gets one of its own, so that every line and every error can be traced to it.
+ */
 static void set_log_context(http_exchange *x, const call *c)
 {
     x->log.invocation = request_invocation_of(x->headers, x->header_count);
     x->log.trace = request_trace_of(x->headers, x->header_count);
     if (c->fn != NULL)
         x->log.function = c->fn->name;
+    char *own = x->log.invocation.len == 0 ? arena_alloc(x->arena, UUID_TEXT + 1) : NULL;
+    if (own != NULL)
+        x->log.invocation = id_uuid(own);
 }
 
 static void begin(void *ctx, http_exchange *x)

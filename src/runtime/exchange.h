@@ -63,7 +63,7 @@ enum {
 };
 
 /* From plain HTTP. Query names and values are unescaped ('+' is a blank); a bad escape stays as it is. The
- * invocation id is the host's, or made up when the call came without one. */
+ * invocation id is the one that x logs under, else the host's, else made up. */
 void request_from_http(request *ret, const http_exchange *x, const function *fn, http_header *params,
                        size_t param_count);
 

@@ -162,7 +162,7 @@ void request_from_http(request *ret, const http_exchange *x, const function *fn,
 {
     *ret = (request){.arena = x->arena,
                      .fn = fn,
-                     .invocation = request_invocation_of(x->headers, x->header_count),
+                     .invocation = x->log.invocation,
                      .trace = request_trace_of(x->headers, x->header_count),
                      .method = x->method,
                      .path = x->path,
@@ -172,6 +172,8 @@ void request_from_http(request *ret, const http_exchange *x, const function *fn,
                      .header_count = x->header_count,
                      .params = params,
                      .param_count = param_count};
+    if (ret->invocation.len == 0)
+        ret->invocation = request_invocation_of(x->headers, x->header_count);
     if (ret->invocation.len == 0)
         ret->invocation = fresh_id(x->arena);
     request_parse_query(x->arena, x->query, &ret->queries, &ret->query_count);

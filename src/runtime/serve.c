@@ -110,7 +110,7 @@ static void print_banner(const app *s)
              STR_ARG(where), o->storage);
     functions_print(s->app, where, &text);
     if (functions_find(s->app, STR("health")) != NULL)
-        buf_addf(&text, "\nTry:\n\n    curl %.*s/%.*shealth\n", STR_ARG(where),
+        buf_addf(&text, "\nTry:\n\n    curl %.*s/%.*s%shealth\n", STR_ARG(where),
                  STR_ARG(s->app->host.route_prefix), s->app->host.route_prefix.len > 0 ? "/" : "");
     buf_addf(&text, "\nStop with Ctrl-C.\n");
     (void)fwrite(text.at, 1, text.len, stdout); /* a closed stdout is no reason to stop */
