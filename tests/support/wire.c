@@ -225,6 +225,7 @@ static bool send_answer(conn *c, const wire_answer *answer)
         if (left > 0)
             pause_ms(c->w, answer->drip_ms);
     }
+    pause_ms(c->w, answer->fill_ms);
     return send_filler(c, answer->fill_bytes);
 }
 

@@ -35,7 +35,8 @@ typedef struct {
     unsigned    delay_ms;   /* before the first byte */
     size_t      drip_bytes; /* at most so many bytes in one write; 0: all at once */
     unsigned    drip_ms;    /* between two writes */
-    uint64_t    fill_bytes; /* then so many 'x' */
+    unsigned    fill_ms;    /* then such a pause, */
+    uint64_t    fill_bytes; /* and so many 'x' */
     wire_then   then;
     unsigned    then_ms; /* before that; a reset may overtake bytes that the peer has not read */
 } wire_answer;
