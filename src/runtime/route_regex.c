@@ -165,7 +165,9 @@ static res read_member(translation *t, byte_set *set, int *ret)
 /* A member and, if a '-' follows, the rest of its range. */
 static res read_range(translation *t, byte_set *set)
 {
-    int  first, last;
+    int first, last;
+    if (str_starts(str_from(t->in, t->at), STR("-[")))
+        return refuse(t, "subtraction of classes is not supported");
     res  r = read_member(t, set, &first);
     bool range = r == RES_OK && t->at + 1 < t->in.len && t->in.at[t->at] == '-' && t->in.at[t->at + 1] != ']';
     if (r != RES_OK || (!range && first < 0))
@@ -401,6 +403,9 @@ bool route_regex_matches(const regex_t *re, str subject)
 {
     if (subject.len > ROUTE_REGEX_SUBJECT_MAX)
         return false;
-    regmatch_t whole = {.rm_so = 0, .rm_eo = (regoff_t)subject.len};
-    return regexec(re, subject.at != NULL ? subject.at : "", 0, &whole, REG_STARTEND) == 0;
+    char terminated[ROUTE_REGEX_SUBJECT_MAX + 1];
+    if (subject.len > 0)
+        memcpy(terminated, subject.at, subject.len);
+    terminated[subject.len] = '\0';
+    return regexec(re, terminated, 0, NULL, 0) == 0;
 }
