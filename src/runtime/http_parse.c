@@ -354,31 +354,46 @@ static bool could_be_method(const http_parser *p)
     return len <= p->head.len && http_header_name_ok((str){p->head.at, len});
 }
 
-/* What stands between the method and the next blank, line end, or place where llhttp gave up. on_url cannot
- * tell: of a line that turns out to be malformed it is told nothing, or a part that depends on the cut. */
-static str raw_target(const http_parser *p, llhttp_errno_t error)
+/* The head as far as llhttp has understood it. */
+static str understood(const http_parser *p, llhttp_errno_t error)
 {
-    const char *end = p->head.at + p->head.len;
-    const char *at = memchr(p->head.at, ' ', p->head.len);
-    if (error != HPE_OK)
-        end = llhttp_get_error_pos(&p->ll);
-    while (at != NULL && at < end && *at == ' ')
-        at++;
-    if (at == NULL || at >= end)
-        return (str){p->head.at, 0};
-    size_t len = 0;
-    while (at + len < end && at[len] != ' ' && at[len] != '\r' && at[len] != '\n')
-        len++;
-    return (str){at, len};
+    size_t len = error == HPE_OK ? p->head.len : (size_t)(llhttp_get_error_pos(&p->ll) - p->head.at);
+    return str_slice(buf_str(&p->head), 0, len);
 }
 
-/* A line that ends behind the target is a whole request of HTTP/0.9: no end of a head may be waited for. This
- * counts whatever llhttp found behind it, for in another cut of the bytes it would not have been there yet.
- */
-static bool is_http09(const http_parser *p, str target)
+/* What stands between the method and the next blank or line end. on_url cannot tell: of a line that turns out
+ * to be malformed it is told nothing, or a part that depends on how the bytes were cut. */
+static str raw_target(str line)
 {
-    str rest = str_from(buf_str(&p->head), (size_t)(target.at - p->head.at) + target.len);
+    size_t at = str_find_char(line, ' ');
+    while (at < line.len && line.at[at] == ' ')
+        at++;
+    str target = str_from(line, at);
+    target.len = str_find_char(target, '\n');
+    target.len = str_find_char(target, '\r');
+    target.len = str_find_char(target, ' ');
+    return target;
+}
+
+/* A line that ends behind the target is a whole request of HTTP/0.9: no end of a head may be waited for. */
+static bool is_http09(str line, str target)
+{
+    str rest = str_from(line, (size_t)(target.at - line.at) + target.len);
     return target.len > 0 && (str_starts(rest, STR("\n")) || str_starts(rest, STR("\r\n")));
+}
+
+/* The faults of a request line that come first, whatever llhttp may have found behind them: with the bytes
+ * cut in another way, it would not have been there yet. */
+static bool judge_early(http_parser *p, llhttp_errno_t error)
+{
+    str line = understood(p, error), target = raw_target(line);
+    if (target.len > HTTP_TARGET_MAX)
+        (void)fail(p, 414, "the target is longer than 16384 bytes");
+    else if (is_http09(line, target))
+        (void)fail(p, 400, "the request line names no version of HTTP");
+    else
+        return true;
+    return false;
 }
 
 static http_parse_step bad_by_llhttp(http_parser *p, llhttp_errno_t error)
@@ -413,13 +428,8 @@ static http_parse_step parse_head(http_parser *p, str in, size_t *ret_used)
 
     const char    *at = p->head.at + p->head.len - len;
     llhttp_errno_t error = llhttp_execute(&p->ll, at, len);
-    if (!p->line_done) {
-        str target = raw_target(p, error);
-        if (target.len > HTTP_TARGET_MAX)
-            return bad(p, 414, "the target is longer than 16384 bytes");
-        if (error != HPE_INVALID_URL && is_http09(p, target))
-            return bad(p, 400, "the request line names no version of HTTP");
-    }
+    if (!p->line_done && !judge_early(p, error))
+        return HTTP_PARSE_BAD;
     if (error == HPE_OK) {
         *ret_used = len;
         if (p->head.len == p->limits.head_bytes_max)

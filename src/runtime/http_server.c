@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -299,6 +300,8 @@ res http_server_open(arena *a, const http_server_options *o, const http_app *app
     s->acceptor.data = s->sweeper.data = s->limit.data = s;
     (void)uv_poll_start(&s->acceptor, UV_READABLE, on_acceptable); /* fails only on a handle that closes */
     make_metrics(s);
+    (void)signal(SIGPIPE,
+                 SIG_IGN); /* libuv's writes do not ask for silence when the peer is gone; it is a result */
     *ret = s;
     return RES_OK;
 }
