@@ -22,6 +22,7 @@
     X(metrics)         \
     X(res)             \
     X(str)             \
+    X(canonical)       \
     X(cron)            \
     X(envelope)        \
     X(envelope_write)  \
