@@ -114,7 +114,6 @@ bool          fetch_multi_add(fetch_transfer *x) MUST_USE;
 void          fetch_multi_remove(fetch_transfer *x);
 curl_socket_t fetch_multi_open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address);
 int           fetch_multi_close_socket(void *ctx, curl_socket_t fd);
-void          fetch_multi_keep(CURL *easy); /* its new connection is made, and will be used again */
 
 /* ---- fetch_trust.c ---- */
 

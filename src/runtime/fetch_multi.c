@@ -6,13 +6,14 @@
  * libcurl finds out when it looks at the connection next.
  *
  * That holds once a connection is made. Until then, and for sockets that libcurl makes for itself (the
- * resolver's wake-up pair), the uv_poll goes when libcurl says "remove": libcurl 7.88 closes a socket whose
- * connect has failed or timed out without the close callback, and says "remove" only after that.
- * SPDX-License-Identifier: MIT */
+ * resolver's wake-up pair), the uv_poll goes when libcurl says "remove". For libcurl 7.88 closes a socket
+ * whose connect has failed or timed out without the close callback, and says "remove" only after that, or not
+ * at all if its next attempt was given the same number. SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/metrics.h"
@@ -25,6 +26,7 @@ typedef struct {
     uv_poll_t     uv;
     curl_socket_t fd;
     int           events; /* what epoll is asked for; 0: nothing */
+    ino_t         inode;  /* of the socket: its number may come to mean another one */
     bool          kept;   /* a connection is made: stays until the close callback */
     bool          wanted; /* by libcurl, now */
 } watch;
@@ -68,7 +70,8 @@ static void free_handle(uv_handle_t *h)
 
 static watch *add_watch(curl_socket_t fd)
 {
-    watch *w = room_for(fd) ? calloc(1, sizeof *w) : NULL;
+    struct stat about;
+    watch      *w = room_for(fd) && fstat(fd, &about) == 0 ? calloc(1, sizeof *w) : NULL;
     if (w == NULL)
         return NULL;
     if (uv_poll_init_socket(loop_uv(), &w->uv, fd) != 0) {
@@ -76,6 +79,7 @@ static watch *add_watch(curl_socket_t fd)
         return NULL;
     }
     w->fd = fd;
+    w->inode = about.st_ino;
     m.watches[fd] = w;
     return w;
 }
@@ -84,6 +88,17 @@ static void drop_watch(watch *w)
 {
     m.watches[w->fd] = NULL;
     uv_close((uv_handle_t *)&w->uv, free_handle); /* out of epoll at once; `uv` is first in watch */
+}
+
+/* Whether it is still the same socket, and connected to a host. Asked once a connection. */
+static bool is_connection(const watch *w)
+{
+    struct stat             about;
+    struct sockaddr_storage peer;
+    socklen_t               len = sizeof peer;
+    return fstat(w->fd, &about) == 0 && about.st_ino == w->inode &&
+           getpeername(w->fd, (struct sockaddr *)&peer, &len) == 0 &&
+           (peer.ss_family == AF_INET || peer.ss_family == AF_INET6);
 }
 
 /* ---- events ---- */
@@ -135,30 +150,36 @@ static void on_timer(uv_timer_t *h)
     act(CURL_SOCKET_TIMEOUT, 0);
 }
 
+static bool want(watch *w, int events)
+{
+    w->wanted = true;
+    uv_ref((uv_handle_t *)&w->uv);
+    if (events == w->events)
+        return true;
+    w->events = events;
+    return uv_poll_start(&w->uv, events, on_ready) == 0;
+}
+
 /* libcurl: what it wants to know of a socket from now on. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 {
     (void)easy, (void)ctx, (void)socket_ctx;
     watch *w = find_watch(fd);
-    if (what == CURL_POLL_REMOVE) {
-        if (w != NULL && !w->kept)
-            drop_watch(w);
-        else if (w != NULL) {
-            w->wanted = false;
-            uv_unref((uv_handle_t *)&w->uv);
-        }
+    if (what != CURL_POLL_REMOVE) {
+        int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+        w = w != NULL ? w : add_watch(fd);
+        return w != NULL && want(w, events) ? 0 : -1;
+    }
+    if (w == NULL)
+        return 0;
+    w->kept = w->kept || is_connection(w);
+    if (!w->kept) {
+        drop_watch(w);
         return 0;
     }
-
-    if (w == NULL && (w = add_watch(fd)) == NULL)
-        return -1;
-    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    w->wanted = true;
-    uv_ref((uv_handle_t *)&w->uv);
-    if (events == w->events)
-        return 0;
-    w->events = events;
-    return uv_poll_start(&w->uv, events, on_ready) == 0 ? 0 : -1;
+    w->wanted = false;
+    uv_unref((uv_handle_t *)&w->uv);
+    return 0;
 }
 
 /* libcurl: when it wants to be called without an event. */
@@ -173,11 +194,22 @@ static int on_timeout(CURLM *multi, long ms, void *ctx)
 curl_socket_t fetch_multi_open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
     (void)ctx, (void)purpose;
-    int    fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
     watch *stale = find_watch(fd);
-    if (stale != NULL) /* closed behind our back, see above, and its number is in use again */
-        drop_watch(stale);
-    return fd < 0 ? CURL_SOCKET_BAD : fd;
+    if (stale == NULL)
+        return fd;
+    /* Closed behind our back, see above. libcurl may take the two for one, and not tell us again what it
+     * wants: the new one begins with what the old one had. */
+    int  events = stale->events;
+    bool wanted = stale->wanted;
+    drop_watch(stale);
+    watch *w = add_watch(fd);
+    if (w != NULL && (!wanted || want(w, events)))
+        return fd;
+    (void)close(fd);
+    return CURL_SOCKET_BAD;
 }
 
 int fetch_multi_close_socket(void *ctx, curl_socket_t fd)
@@ -187,15 +219,6 @@ int fetch_multi_close_socket(void *ctx, curl_socket_t fd)
     if (w != NULL)
         drop_watch(w);
     return close(fd);
-}
-
-void fetch_multi_keep(CURL *easy)
-{
-    curl_socket_t fd = CURL_SOCKET_BAD;
-    (void)curl.easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd); /* else it stays bad */
-    watch *w = find_watch(fd);
-    if (w != NULL)
-        w->kept = true;
 }
 
 /* ---- opening and closing ---- */

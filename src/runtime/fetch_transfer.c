@@ -139,12 +139,10 @@ static int on_sending(void *ctx, char *peer_ip, char *local_ip, int peer_port, i
 {
     (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
     fetch_transfer *x = ctx;
-    long            opened = 0;
-    (void)curl.easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &opened); /* else it stays 0 */
-    if (opened > 0)
-        fetch_multi_keep(x->easy);
     if (++x->sends == 1)
         return CURL_PREREQFUNC_OK;
+    long opened = 0;
+    (void)curl.easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &opened); /* else it stays 0 */
     x->retried = x->sends == 2 && x->repeatable && opened > 0;
     x->dead = !x->retried;
     return x->retried ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
