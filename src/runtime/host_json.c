@@ -258,7 +258,7 @@ static res read_local(arena *a, const char *root, host_settings *ret, str *ret_e
     ret->cors_origins = json_text(v, STR(""));
 
     bool yes = false;
-    str  text;
+    str  text = STR("");
     v = json_get_nocase(host, STR("CORSCredentials"));
     if (v != NULL && (!value_text(a, v, &text) || !config_bool(text, &yes)))
         return local_problem(a, ret_error, "CORSCredentials", "is neither true nor false");
@@ -266,7 +266,10 @@ static res read_local(arena *a, const char *root, host_settings *ret, str *ret_e
 
     uint64_t port = 0;
     v = json_get_nocase(host, STR("LocalHttpPort"));
-    if (v != NULL && (!value_text(a, v, &text) || !str_to_u64(text, &port) || port == 0 || port > 65535))
+    bool plain = v == NULL || value_text(a, v, &text);
+    if (text.at == NULL)
+        return config_no_memory(ret_error);
+    if (!plain || (v != NULL && (!str_to_u64(text, &port) || port == 0 || port > 65535)))
         return local_problem(a, ret_error, "LocalHttpPort", "is not a port");
     ret->local_port = (int)port;
     return RES_OK;

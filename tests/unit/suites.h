@@ -29,6 +29,7 @@
     X(fetch)           \
     X(fiber)           \
     X(functions)       \
+    X(functions_route) \
     X(http_header)     \
     X(http_server)     \
     X(loop)            \

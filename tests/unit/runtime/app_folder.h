@@ -77,4 +77,24 @@ static inline void end_app(void)
     ck_assert_int_eq(nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+static inline void put_function(const char *folder, const char *text)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "%s/function.json", folder);
+    put(name, text);
+}
+
+/* methods is what stands between the brackets; NULL leaves the member out. */
+static inline void put_http(const char *folder, const char *route, const char *methods)
+{
+    char text[1024];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"bindings\":[{\"type\":\"httpTrigger\",\"direction\":\"in\",\"name\":\"req\",\"authLevel\":"
+        "\"anonymous\",\"route\":\"%s\"%s%s%s},{\"type\":\"http\",\"direction\":\"out\",\"name\":\"res\"}]}",
+        route, methods != NULL ? ",\"methods\":[" : "", methods != NULL ? methods : "",
+        methods != NULL ? "]" : "");
+    put_function(folder, text);
+}
+
 #endif

@@ -242,7 +242,7 @@ static const struct {
 } bad_hosts[] = {
     {"{}", "host.json: 'version' is not \"2.0\""},
     {"{\"version\":2}", "'version' is not \"2.0\""},
-    {"{\"version\":\"2.0\",}", "host.json: line 1, column 18"},
+    {"{\"version\":\"2.0\",}", "host.json: line 1, column 17"},
     {"[]", "host.json: is not a JSON object"},
     {"{\"version\":\"2.0\",\"customHandler\":5}", "'customHandler' is not an object"},
     {"{\"version\":\"2.0\",\"httpWorker\":[]}", "'httpWorker' is not an object"},
