@@ -76,6 +76,7 @@ static void make_environment(const process_spec *spec, const char *env[VARIABLES
 static _Noreturn void become(const process_spec *spec, const char *const *env, int out, int err, pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* a debugger that a test starts is no parent of it */
     if (getppid() != parent)
         _exit(127);
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
