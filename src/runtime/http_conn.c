@@ -5,7 +5,7 @@
  * Bytes come in through on_read and are pumped into the parser of the current turn. While a turn is being
  * served, reading goes on, to notice when the peer leaves; what it sends meanwhile is held, up to a bound.
  *
- * What must stay true: a turn ends in http_conn_settle() alone, which is called from the loop, never from the
+ * What must stay true: a turn ends in settle() alone, which is called from the loop, never from the
  * app's or a task's code; a connection's memory goes when its handle is closed and its turn has ended,
  * whichever is later. SPDX-License-Identifier: MIT */
 #include "runtime/http_conn.h"
@@ -22,8 +22,6 @@ enum {
     APP_BYTES = 64 * KIB, /* of the arena, for begin and refuse */
     HELD_MAX = HTTP_HELD_BYTES + HTTP_READ_BYTES,
 };
-
-static void pump_held(http_conn *c);
 
 /* ---- reading on and off ---- */
 
@@ -61,10 +59,10 @@ static void on_closed(uv_handle_t *handle)
 {
     http_conn *c = handle->data;
     c->handle_gone = true;
-    if (c->turn != NULL)
-        http_conn_settle(c);
-    else
+    if (c->turn == NULL)
         free_conn(c);
+    else
+        http_conn_advance(c);
 }
 
 static void close_handle(http_conn *c, bool reset)
@@ -134,6 +132,7 @@ static void count_turn(const http_turn *turn)
     metrics_add(turn->x.conn->server->requests[class < HTTP_STATUS_CLASSES ? class : 0], 1);
 }
 
+/* May free the connection. */
 static void end_turn(http_conn *c)
 {
     http_turn   *turn = c->turn;
@@ -155,21 +154,22 @@ static void end_turn(http_conn *c)
         linger(c);
     } else if (last || (s->draining && !http_conn_has_more(c))) {
         http_conn_close(c);
-    } else if (!c->pumping) {
-        pump_held(c);
     }
 }
 
-void http_conn_settle(http_conn *c)
+/* Ends the turn if nothing of it is left to do. False: with it went the connection. */
+static bool settle(http_conn *c)
 {
     const http_turn *turn = c->turn;
     if (c->broken)
         http_conn_close(c);
     if (turn == NULL || turn->task != NULL || c->writes > 0)
-        return;
+        return true;
     if (!c->closing && (!turn->x.ended || (!turn->parser.done && !c->deaf)))
-        return;
+        return true;
+    bool gone = c->handle_gone;
     end_turn(c);
+    return !gone;
 }
 
 /* ---- refusing ---- */
@@ -228,7 +228,7 @@ static void on_served(task *t, void *ctx, res result, str message)
         else
             refuse(turn, 500, "the function ended without an answer");
     }
-    http_conn_settle(c);
+    http_conn_advance(c);
 }
 
 static void on_request(http_turn *turn)
@@ -313,7 +313,7 @@ static size_t feed(http_conn *c, str in)
         on_head(turn);
     if (turn->parser.done)
         on_request(turn);
-    http_conn_settle(c);
+    (void)settle(c); /* its handle is open while bytes come out of it, so it is still there */
     return used;
 }
 
@@ -361,6 +361,12 @@ static void pump_held(http_conn *c)
         start_reading(c);
     if (c->server->draining && c->turn == NULL && !c->lingering)
         http_conn_close(c);
+}
+
+void http_conn_advance(http_conn *c)
+{
+    if (settle(c) && c->turn == NULL && !c->closing && !c->lingering)
+        pump_held(c);
 }
 
 static void receive(http_conn *c, str bytes)
@@ -430,18 +436,17 @@ static void sweep_turn(http_conn *c, uint64_t now_us)
     } else if (is_over(now_us, c->since_us, o->body_ms)) {
         refuse_and_close(turn, 408, "the request's body took too long");
     }
-    http_conn_settle(c);
+    http_conn_advance(c);
 }
 
 void http_conn_sweep(http_conn *c, uint64_t now_us)
 {
     if (c->closing)
         return;
-    if (c->writes > 0 && writing_stalled(c, now_us))
-        http_conn_close(c);
-    else if (c->lingering && is_over(now_us, c->since_us, HTTP_LINGER_MS))
-        http_conn_close(c);
-    else if (c->turn == NULL && is_over(now_us, c->since_us, c->server->options.idle_ms))
+    bool stalled = c->writes > 0 && writing_stalled(c, now_us);
+    bool lingered = c->lingering && is_over(now_us, c->since_us, HTTP_LINGER_MS);
+    bool idled = c->turn == NULL && is_over(now_us, c->since_us, c->server->options.idle_ms);
+    if (stalled || lingered || idled)
         http_conn_close(c);
     else if (c->turn != NULL)
         sweep_turn(c, now_us);

@@ -91,7 +91,8 @@ void http_conn_open(http_server *s, int fd); /* takes the fd, also when it fails
 void http_conn_close(http_conn *c);          /* at once; a task under way is cancelled, and waited for */
 void http_conn_sweep(http_conn *c, uint64_t now_us);
 bool http_conn_has_more(const http_conn *c); /* pipelined bytes wait behind the current request */
-void http_conn_settle(http_conn *c);         /* ends the turn if nothing of it is left to do */
+void http_conn_advance(
+    http_conn *c); /* ends a turn that is over, goes on with what came behind it; may free c */
 
 /* http_write.c */
 /* Hands the parts to the kernel, and what it does not take to libuv: `kept`, the last one, lives until the

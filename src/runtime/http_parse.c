@@ -272,9 +272,6 @@ static int judge_head(http_parser *p)
         x->headers[i].value = str_trim(x->headers[i].value);
         bad = note_header(p, &f, &x->headers[i]);
     }
-    /* llhttp takes DEL for a character of values; RFC 9110 §5.5 does not. */
-    if (bad == 0 && memchr(p->head.at, 0x7f, p->head.len) != NULL)
-        bad = fail(p, 400, "there is a control character in the head");
     return bad != 0 ? bad : judge_framing(p, &f);
 }
 

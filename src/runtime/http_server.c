@@ -32,7 +32,7 @@ http_server_options http_server_defaults(void)
         .port = 0,
         .backlog = 1024,
         .connections_max = 10000,
-        .header_bytes_max = 88 * KIB,
+        .header_bytes_max = (size_t)88 * KIB,
         .header_count_max = 256,
         .head_ms = 20000,
         .body_ms = 30000,

@@ -110,7 +110,7 @@ static void on_written(uv_write_t *request, int status)
         turn->writer = NULL;
         wait_done(w, c->broken ? RES_GONE : RES_OK);
     }
-    http_conn_settle(c);
+    http_conn_advance(c);
 }
 
 static void send_later(http_conn *c, str copied, str kept)

@@ -41,7 +41,7 @@ static void note_request(buf *seen, const http_parser *p)
 static size_t parse_one(str in, size_t piece, buf *seen, bool *ret_on)
 {
     static const http_parse_limits limits = {.head_bytes_max = HEAD_MAX, .header_count_max = HEADERS_MAX};
-    arena                         *a = arena_new(1 * MIB);
+    arena                         *a = arena_new((size_t)1 * MIB);
     http_exchange                  x = {.arena = a, .body_max = BODY_MAX};
     http_parser                    p;
     size_t                         at = 0;

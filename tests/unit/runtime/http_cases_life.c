@@ -9,6 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+
 #include "core/clock.h"
 #include "unit/runtime/http_rig.h"
 
@@ -62,7 +66,7 @@ static void run_with_stopped_clock(rig *r, rig_fn *client)
 {
     rig_init(r);
     clock_set_for_test(1767323045000000, START_US);
-    rig_run(r, client);
+    rig_serve(r, client);
 }
 
 static void speak_idle(rig *r)
@@ -183,7 +187,7 @@ START_TEST(a_connection_beyond_the_limit_gets_a_503)
     rig r;
     rig_init(&r);
     r.options.connections_max = 2;
-    rig_run(&r, speak_too_many);
+    rig_serve(&r, speak_too_many);
 }
 END_TEST
 
@@ -203,7 +207,7 @@ START_TEST(beyond_the_limit_of_tasks_only_the_ping_is_not_a_503)
     rig r;
     rig_init(&r);
     task_set_limit(0);
-    rig_run(&r, speak_beyond_tasks);
+    rig_serve(&r, speak_beyond_tasks);
     task_set_limit(10000);
     ck_assert_uint_eq(r.served, 0);
 }
@@ -242,12 +246,22 @@ static void speak_without_descriptors(rig *r)
     hang_up(&p);
 }
 
+/* valgrind keeps this limit itself: it lets the kernel accept, drops the connection, and says EMFILE. */
+static bool under_valgrind(void)
+{
+#ifdef RUNNING_ON_VALGRIND
+    return RUNNING_ON_VALGRIND != 0;
+#else
+    return false;
+#endif
+}
+
 START_TEST(without_descriptors_a_connection_waits_and_is_served_later)
 {
     rig r;
     rig_init(&r);
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files_before), 0);
-    rig_run(&r, speak_without_descriptors);
+    rig_serve(&r, speak_without_descriptors);
 }
 END_TEST
 
@@ -274,12 +288,12 @@ static void speak_and_leave(rig *r)
     WANT(r, ask(r, STR(GET("/hello"))) == 200);
 }
 
-/* HOST-49: rig_run also holds that each exchange that was begun is done, and that no descriptor is left. */
+/* HOST-49: rig_serve also holds that each exchange that was begun is done, and that no descriptor is left. */
 START_TEST(a_client_may_leave_after_any_byte)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_and_leave);
+    rig_serve(&r, speak_and_leave);
 }
 END_TEST
 
@@ -297,7 +311,7 @@ START_TEST(a_client_that_leaves_cancels_the_task_that_serves_it)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_and_leave_gate);
+    rig_serve(&r, speak_and_leave_gate);
     ck_assert_int_eq(r.ended_with, RES_GONE);
     ck_assert_int_eq(r.last_status, 0);
     ck_assert_uint_eq(r.served, 0);
@@ -320,7 +334,7 @@ START_TEST(the_end_of_input_behind_an_answer_cancels_nothing)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_after_answer);
+    rig_serve(&r, speak_after_answer);
     ck_assert_int_eq(r.ended_with, RES_OK);
     ck_assert_int_eq(r.last_status, 200);
 }
@@ -359,7 +373,7 @@ START_TEST(the_server_survives_every_failing_allocation)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_while_memory_fails);
+    rig_serve(&r, speak_while_memory_fails);
 }
 END_TEST
 
@@ -396,7 +410,7 @@ START_TEST(a_drain_lets_requests_finish_and_closes_the_rest)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_while_draining);
+    rig_serve(&r, speak_while_draining);
     ck_assert_int_eq(r.ended_with, RES_OK);
 }
 END_TEST
@@ -420,7 +434,7 @@ START_TEST(a_drain_cuts_off_what_outlasts_its_limit)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_beyond_drain);
+    rig_serve(&r, speak_beyond_drain);
     ck_assert_int_eq(r.ended_with, RES_GONE);
 }
 END_TEST
@@ -452,7 +466,7 @@ START_TEST(a_port_in_use_and_a_bad_address_are_named_in_one_line)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_taken);
+    rig_serve(&r, speak_taken);
 }
 END_TEST
 
@@ -466,7 +480,8 @@ TCase *http_cases_life(void)
     tcase_add_test(t, a_peer_that_takes_no_byte_for_60_s_is_dropped);
     tcase_add_test(t, a_connection_beyond_the_limit_gets_a_503);
     tcase_add_test(t, beyond_the_limit_of_tasks_only_the_ping_is_not_a_503);
-    tcase_add_test(t, without_descriptors_a_connection_waits_and_is_served_later);
+    if (!under_valgrind())
+        tcase_add_test(t, without_descriptors_a_connection_waits_and_is_served_later);
     tcase_add_test(t, an_idle_connection_takes_less_than_a_kilobyte);
     tcase_add_test(t, a_client_may_leave_after_any_byte);
     tcase_add_test(t, a_client_that_leaves_cancels_the_task_that_serves_it);

@@ -67,7 +67,7 @@ static void serve_status(task *t, http_exchange *x)
 static void serve_headers(task *t, http_exchange *x)
 {
     buf out;
-    buf_init(&out, t->arena, 1 * MIB);
+    buf_init(&out, t->arena, (size_t)1 * MIB);
     for (size_t i = 0; i < x->header_count; i++)
         buf_addf(&out, "%.*s=%.*s;", STR_ARG(x->headers[i].name), STR_ARG(x->headers[i].value));
     http_respond(x, 200, NULL, 0, buf_str(&out));
@@ -122,17 +122,17 @@ static void serve_half(task *t, http_exchange *x)
 
 static void serve_flood(task *t, http_exchange *x)
 {
-    char *piece = arena_zalloc(t->arena, 100 * KIB);
+    char *piece = arena_zalloc(t->arena, (size_t)100 * KIB);
     rig  *r = rig_of(x);
     http_stream_begin(x, 200, NULL, 0);
     do
-        r->ended_with = http_stream_write(t, x, (str){piece, 100 * KIB});
+        r->ended_with = http_stream_write(t, x, (str){piece, (size_t)100 * KIB});
     while (r->ended_with == RES_OK);
 }
 
 static void serve_large(task *t, http_exchange *x)
 {
-    size_t len = 200 * KIB;
+    size_t len = (size_t)200 * KIB;
     char  *body = arena_alloc(t->arena, len);
     memset(body, 'L', len);
     http_respond(x, 200, NULL, 0, (str){body, len});
@@ -142,7 +142,7 @@ static void serve_greedy(task *t, http_exchange *x)
 {
     const char *more;
     do
-        more = arena_array(t->arena, char, 100 * KIB);
+        more = arena_array(t->arena, char, (size_t)100 * KIB);
     while (more != NULL);
     http_respond(x, 200, NULL, 0, STR("never"));
 }
@@ -159,8 +159,8 @@ typedef struct {
 } rig_route;
 
 static const rig_route routes[] = {
-    {"/hello", serve_hello, 0},   {"/echo", serve_echo, 1 * MIB},
-    {"/small", serve_echo, 4},    {"/length", serve_length, 256 * MIB},
+    {"/hello", serve_hello, 0},   {"/echo", serve_echo, (size_t)1 * MIB},
+    {"/small", serve_echo, 4},    {"/length", serve_length, (size_t)256 * MIB},
     {"/status", serve_status, 0}, {"/headers", serve_headers, 0},
     {"/gate", serve_gate, 0},     {"/after", serve_after, 0},
     {"/stream", serve_stream, 0}, {"/half", serve_half, 0},
@@ -179,7 +179,7 @@ static void begin(void *ctx, http_exchange *x)
         x->serve = routes[i].serve;
         x->body_max = routes[i].body_max;
         x->route = r;
-        x->memory_bytes = 1 * MIB;
+        x->memory_bytes = (size_t)1 * MIB;
         x->urgent = x->path.len == 1;
         x->name = routes[i].path;
         return;
@@ -274,11 +274,11 @@ static void *run_client(void *arg)
 void rig_init(rig *r)
 {
     *r = (rig){.options = http_server_defaults(), .last_status = -1, .ended_with = RES_COUNT};
-    buf_init(&r->wrong, NULL, 64 * KIB);
+    buf_init(&r->wrong, NULL, (size_t)64 * KIB);
     log_set_level(LOG_OFF); /* some cases are about what would be logged as an error */
 }
 
-void rig_run(rig *r, rig_fn *client)
+void rig_serve(rig *r, rig_fn *client)
 {
     http_app  app = {.begin = begin, .refuse = refuse, .done = done, .ctx = r};
     pthread_t thread;
@@ -288,7 +288,7 @@ void rig_run(rig *r, rig_fn *client)
     loop_close(); /* the first loop of a process leaves the two descriptors of libuv's signal pipe */
     int fds = count_fds();
     r->client = client;
-    r->arena = arena_new(64 * KIB);
+    r->arena = arena_new((size_t)64 * KIB);
     ck_assert_int_eq(loop_open(), RES_OK);
     ck_assert_int_eq(sem_init(&r->called, 0, 0), 0);
     ck_assert_int_eq(uv_async_init(loop_uv(), &r->call, on_call), 0);
@@ -434,7 +434,7 @@ bool hear(peer *p, bool head_only)
     p->head = (str){p->bytes, (size_t)(end - p->bytes) + 4};
     p->body = STR("");
     p->used = p->head.len;
-    int      status = p->head.len > 12 ? atoi(p->head.at + 9) : 0;
+    int      status = p->head.len > 12 ? (int)strtol(p->head.at + 9, NULL, 10) : 0;
     uint64_t length = 0;
     p->has_length = str_to_u64(heard_header(p, STR("content-length")), &length);
     p->chunked = str_eq(heard_header(p, STR("transfer-encoding")), STR("chunked"));

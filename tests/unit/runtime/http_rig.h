@@ -1,8 +1,8 @@
 /* http_rig.h -- a server in the test's loop, an app with one handler per behaviour, and a client in a thread.
  *
  * The client speaks over blocking sockets and must not use check's assertions (they belong to the main
- * thread): WANT notes what is wrong, and rig_run fails the test for it. What has to happen on the loop's side
- * (setting the clock, sweeping, looking at the server) is passed to it with rig_do.
+ * thread): WANT notes what is wrong, and rig_serve fails the test for it. What has to happen on the loop's
+ * side (setting the clock, sweeping, looking at the server) is passed to it with rig_do.
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_HTTP_RIG_H
 #define TRESTLE_TESTS_HTTP_RIG_H
@@ -18,7 +18,7 @@ typedef struct rig rig;
 typedef void       rig_fn(rig *r);
 
 struct rig {
-    http_server_options options; /* may be changed before rig_run */
+    http_server_options options; /* may be changed before rig_serve */
     http_server        *server;
     arena              *arena;
     rig_fn             *client;
@@ -40,7 +40,7 @@ struct rig {
 /* Opens the loop and the server, runs the client, drains, closes; fails the test unless all was as wanted and
  * every exchange that was begun is done. */
 void rig_init(rig *r);
-void rig_run(rig *r, rig_fn *client);
+void rig_serve(rig *r, rig_fn *client);
 void rig_do(rig *r, rig_fn *fn);     /* client: runs fn on the loop, waits for its end */
 void rig_until(rig *r, rig_fn *fn);  /* client: rig_do until it sets is_true */
 void rig_drain(rig *r, uint64_t ms); /* loop */

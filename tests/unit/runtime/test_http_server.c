@@ -41,7 +41,7 @@ START_TEST(an_answer_has_length_date_and_the_apps_headers)
     rig r;
     rig_init(&r);
     clock_set_for_test(1767323045000000, 1000000);
-    rig_run(&r, speak_hello);
+    rig_serve(&r, speak_hello);
     ck_assert_int_eq(r.last_status, 200);
 }
 END_TEST
@@ -67,7 +67,7 @@ START_TEST(statuses_and_headers_of_the_app_pass_as_they_are)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_status);
+    rig_serve(&r, speak_status);
 }
 END_TEST
 
@@ -93,7 +93,7 @@ START_TEST(head_and_204_and_304_carry_no_body_and_the_next_request_parses)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_bodiless);
+    rig_serve(&r, speak_bodiless);
 }
 END_TEST
 
@@ -103,7 +103,7 @@ static void speak_large(rig *r)
     for (int i = 0; i < 3; i++)
         say(&p, STR(GET("/large"))); /* more than the socket takes at once */
     for (int i = 0; i < 3; i++) {
-        WANT(r, hear(&p, false) && p.status == 200 && p.body.len == 200 * KIB, "%zu", p.body.len);
+        WANT(r, hear(&p, false) && p.status == 200 && p.body.len == (size_t)200 * KIB, "%zu", p.body.len);
         WANT(r, p.body.len > 0 && p.body.at[0] == 'L' && p.body.at[p.body.len - 1] == 'L');
     }
     hang_up(&p);
@@ -113,7 +113,7 @@ START_TEST(an_answer_larger_than_the_socket_takes_arrives_whole)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_large);
+    rig_serve(&r, speak_large);
 }
 END_TEST
 
@@ -142,7 +142,7 @@ START_TEST(a_stream_is_chunked_and_the_next_request_follows_it)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_stream);
+    rig_serve(&r, speak_stream);
 }
 END_TEST
 
@@ -172,7 +172,7 @@ START_TEST(pieces_are_flushed_and_a_stream_without_its_end_is_a_reset)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_half);
+    rig_serve(&r, speak_half);
     ck_assert_int_eq(r.ended_with, RES_OK);
 }
 END_TEST
@@ -181,7 +181,8 @@ static void flood_waits(rig *r)
 {
     http_conn *c = r->server->conns;
     r->is_true = c != NULL && c->turn != NULL && c->turn->writer != NULL;
-    WANT(r, c == NULL || c->tcp.write_queue_size < 3 * HTTP_UNSENT_BYTES, "%zu", c->tcp.write_queue_size);
+    WANT(r, c == NULL || c->tcp.write_queue_size < (size_t)3 * HTTP_UNSENT_BYTES, "%zu",
+         c->tcp.write_queue_size);
 }
 
 static void speak_flood(rig *r)
@@ -191,9 +192,9 @@ static void speak_flood(rig *r)
     rig_until(r, flood_waits);
     size_t  all = 0;
     ssize_t n;
-    while (all < 8 * MIB && (n = recv(p.fd, p.bytes, ANSWER_BYTES_MAX, 0)) > 0)
+    while (all < (size_t)8 * MIB && (n = recv(p.fd, p.bytes, ANSWER_BYTES_MAX, 0)) > 0)
         all += (size_t)n;
-    WANT(r, all >= 8 * MIB, "%zu", all);
+    WANT(r, all >= (size_t)8 * MIB, "%zu", all);
     hang_up(&p);
 }
 
@@ -202,7 +203,7 @@ START_TEST(a_stream_waits_for_a_slow_peer_and_ends_when_it_leaves)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_flood);
+    rig_serve(&r, speak_flood);
     ck_assert_int_eq(r.ended_with, RES_GONE);
 }
 END_TEST
@@ -226,7 +227,7 @@ START_TEST(all_256_bytes_pass_unchanged)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_bytes);
+    rig_serve(&r, speak_bytes);
 }
 END_TEST
 
@@ -255,16 +256,16 @@ START_TEST(a_chunked_body_of_140_megabytes_is_accepted)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_huge);
+    rig_serve(&r, speak_huge);
 }
 END_TEST
 
 static void speak_too_much(rig *r)
 {
-    char *bytes = calloc(1, 4 * MIB);
+    char *bytes = calloc(1, (size_t)4 * MIB);
     peer  p = dial(r);
     say(&p, STR("POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 4194304\r\n\r\n"));
-    say(&p, (str){bytes, 4 * MIB}); /* sends it all before it reads, as simple clients do */
+    say(&p, (str){bytes, (size_t)4 * MIB}); /* sends it all before it reads, as simple clients do */
     WANT(r, hear(&p, false) && p.status == 413, "%d", p.status);
     WANT(r, is_closed(&p));
     free(bytes);
@@ -275,7 +276,7 @@ START_TEST(a_client_that_sends_all_before_it_reads_sees_the_413)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_too_much);
+    rig_serve(&r, speak_too_much);
     ck_assert_uint_eq(r.refused, 1);
 }
 END_TEST
@@ -302,7 +303,7 @@ START_TEST(a_body_that_is_expected_is_asked_for_and_one_too_large_is_not)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_expect);
+    rig_serve(&r, speak_expect);
 }
 END_TEST
 
@@ -328,7 +329,7 @@ START_TEST(a_thousand_requests_in_a_row_are_answered_on_one_connection)
     metric *open = metrics_gauge("trestle_http_connections", "", "");
     int64_t before = metrics_value(ok);
     rig_init(&r);
-    rig_run(&r, speak_thousand);
+    rig_serve(&r, speak_thousand);
     ck_assert_int_eq(metrics_value(ok) - before, 1000);
     ck_assert_int_eq(metrics_value(open), 0);
     ck_assert_uint_eq(r.served, 1000);
@@ -355,7 +356,7 @@ START_TEST(two_hundred_connections_are_served_at_once)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_parallel);
+    rig_serve(&r, speak_parallel);
 }
 END_TEST
 
@@ -365,7 +366,7 @@ static void speak_pipelined(rig *r)
 {
     peer p = dial(r);
     buf  all;
-    buf_init(&all, NULL, 1 * MIB);
+    buf_init(&all, NULL, (size_t)1 * MIB);
     for (int i = 0; i < PIPELINED; i++) /* more than is held: reading has to stop and go on */
         buf_addf(&all, "GET /query?%d HTTP/1.1\r\nHost: a\r\n\r\n", i);
     say(&p, buf_str(&all));
@@ -385,7 +386,7 @@ START_TEST(pipelined_requests_are_answered_in_order)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_pipelined);
+    rig_serve(&r, speak_pipelined);
 }
 END_TEST
 
@@ -399,11 +400,11 @@ static void held_is_bounded(rig *r)
 static void speak_behind_gate(rig *r)
 {
     peer  p = dial(r);
-    char *bytes = malloc(200 * KIB);
-    memset(bytes, '\n', 200 * KIB);
+    char *bytes = malloc((size_t)200 * KIB);
+    memset(bytes, '\n', (size_t)200 * KIB);
     say(&p, STR(GET("/gate")));
     rig_until(r, rig_gate_is_reached);
-    say(&p, (str){bytes, 200 * KIB});
+    say(&p, (str){bytes, (size_t)200 * KIB});
     rig_until(r, held_is_bounded);
     rig_do(r, rig_open_gate);
     WANT(r, hear(&p, false) && is_whole_answer(&p, 200, STR("through")), "%d", p.status);
@@ -416,7 +417,7 @@ START_TEST(what_is_sent_behind_a_slow_request_is_held_up_to_a_bound)
 {
     rig r;
     rig_init(&r);
-    rig_run(&r, speak_behind_gate);
+    rig_serve(&r, speak_behind_gate);
 }
 END_TEST
 
