@@ -119,6 +119,7 @@ int           fetch_multi_close_socket(void *ctx, curl_socket_t fd);
 
 /* Finds and parses the bundle; in a thread. False: `why` says what is missing. */
 bool fetch_trust_load(char *why, size_t why_size);
+void fetch_trust_leave_thread(void); /* last in that thread: frees what OpenSSL keeps for it */
 bool fetch_trust_set(CURL *easy) MUST_USE;
 void fetch_trust_drop(void);
 

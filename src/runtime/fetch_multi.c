@@ -93,8 +93,8 @@ static void drop_watch(watch *w)
 /* Whether it is still the same socket, and connected to a host. Asked once a connection. */
 static bool is_connection(const watch *w)
 {
-    struct stat             about;
-    struct sockaddr_storage peer;
+    struct stat             about = {0};
+    struct sockaddr_storage peer = {0};
     socklen_t               len = sizeof peer;
     return fstat(w->fd, &about) == 0 && about.st_ino == w->inode &&
            getpeername(w->fd, (struct sockaddr *)&peer, &len) == 0 &&

@@ -138,6 +138,14 @@ bool fetch_trust_set(CURL *easy)
     return curl.easy_setopt(easy, CURLOPT_CAINFO, trust.path) == CURLE_OK;
 }
 
+/* Threads of the pool live on, and OpenSSL keeps a queue of errors for each that has called it. */
+void fetch_trust_leave_thread(void)
+{
+    void (*stop)(void) = NULL;
+    if (resolve("OPENSSL_thread_stop", (void *)&stop))
+        stop();
+}
+
 void fetch_trust_drop(void)
 {
     if (trust.store != NULL)

@@ -158,6 +158,7 @@ static void load_in_thread(uv_work_t *work)
     turns.job.library_ok = curl_load(turns.job.name, turns.job.why, sizeof turns.job.why);
     turns.job.tls_ok =
         turns.job.library_ok && turns.job.tls && fetch_trust_load(turns.job.why, sizeof turns.job.why);
+    fetch_trust_leave_thread();
 }
 
 static void fail_those_without(void)

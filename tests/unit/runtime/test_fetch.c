@@ -349,7 +349,7 @@ START_TEST(without_libcurl_a_fetch_says_so_and_the_next_one_tries_again)
     ck_assert_int_eq(got.result, RES_CONFIG);
     ck_assert_ptr_nonnull(strstr(got.message, "libcurl cannot be loaded: libcurl-that-is-not-there.so.4"));
 
-    fetch_turn_set_library("libz.so.1"); /* a library, but the wrong one */
+    fetch_turn_set_library("libc.so.6"); /* a library, but the wrong one */
     got = rig_get(w, "/");
     ck_assert_int_eq(got.result, RES_CONFIG);
     ck_assert_ptr_nonnull(strstr(got.message, "has no function 'curl_"));
