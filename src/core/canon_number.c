@@ -3,20 +3,19 @@
  *
  * In between, a number is a decimal: its significant digits, and where the point stands. Doubles tell all
  * decimals of up to 15 digits apart, so such a decimal, without its trailing zeros, is the shortest that
- * reads back as its double, and needs no arithmetic at all. Only longer ones, and extreme exponents, are read
- * by strtod and written by trying 15, 16 and 17 digits.
- *
- * Neither strtod nor printf is shown or asked for a decimal point that matters, because that would depend on
- * the locale: "1.25" is read as "125e-2", and the character after the first digit of %e is skipped.
+ * reads back as its double, and needs no arithmetic at all. Only longer ones, and extreme exponents, become
+ * doubles: by strtod, which is not shown a decimal point, because what it takes for one depends on the locale
+ * ("1.25" is read as "125e-2"); and then digits again by canon_shortest.c.
  *
  * SPDX-License-Identifier: MIT */
 #include "canon_number.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "canon_shortest.h"
 
 enum {
     EXACT_DIGITS = 15,    /* every decimal of so many digits survives the way into a double and back */
@@ -24,10 +23,9 @@ enum {
     EXACT_POINT = 290,    /* far from where doubles overflow or lose precision */
     POINT_MAX = 310,      /* 0.1e310 overflows, and so does all above */
     POINT_MIN = -330,     /* 0.9e-330 is 0, and so is all below */
-    DIGITS_MAX =
-        800,        /* the longest way to a midpoint of doubles has 767 digits; the rest only says "above" */
-    FIXED_MAX = 21, /* 1e21 is the first with an exponent */
-    FIXED_MIN = -5, /* 0.000001 is the last without */
+    DIGITS_MAX = 800,     /* no midpoint between doubles has more than 767; the rest only says "above" */
+    FIXED_MAX = 21,       /* 1e21 is the first with an exponent */
+    FIXED_MIN = -5,       /* 0.000001 is the last without */
     EXPONENT_DIGITS = 6,
 };
 
@@ -98,17 +96,32 @@ static void read_decimal(str text, decimal *ret)
     strip_zeros(ret);
 }
 
-/* The last digit kept may have become a mark of what was cut off; so it must not be 0 when anything was. */
+static char *put_exponent(char *out, int64_t exponent)
+{
+    char    reversed[EXPONENT_DIGITS];
+    size_t  len = 0;
+    int64_t left = exponent < 0 ? -exponent : exponent;
+
+    *out++ = 'e';
+    *out++ = exponent < 0 ? '-' : '+';
+    do
+        reversed[len++] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    while (len > 0)
+        *out++ = reversed[--len];
+    return out;
+}
+
 static double to_double(const decimal *d)
 {
-    char text[DIGITS_MAX + 2 + EXPONENT_DIGITS + 1];
+    char text[DIGITS_MAX + 2 + EXPONENT_DIGITS + 1]; /* digits, e, sign, exponent, NUL */
 
     if (d->len == 0 || d->point < POINT_MIN)
         return 0;
     if (d->point > POINT_MAX)
         return (double)INFINITY;
     memcpy(text, d->digits, d->len);
-    snprintf(text + d->len, sizeof text - d->len, "e%d", (int)(d->point - (int64_t)d->len));
+    *put_exponent(text + d->len, d->point - (int64_t)d->len) = '\0';
     return strtod(text, NULL);
 }
 
@@ -125,22 +138,6 @@ static char *put_digits(char *out, const char *digits, size_t len)
 {
     memcpy(out, digits, len);
     return out + len;
-}
-
-static char *put_exponent(char *out, int64_t exponent)
-{
-    char    reversed[EXPONENT_DIGITS];
-    size_t  len = 0;
-    int64_t left = exponent < 0 ? -exponent : exponent;
-
-    *out++ = 'e';
-    *out++ = exponent < 0 ? '-' : '+';
-    do
-        reversed[len++] = (char)('0' + left % 10);
-    while ((left /= 10) > 0);
-    while (len > 0)
-        *out++ = reversed[--len];
-    return out;
 }
 
 /* Steps 5 to 12 of Number::toString, where n is our point and k our length. At most 17 digits. */
@@ -176,83 +173,32 @@ static str write_decimal(const decimal *d, char out[CANON_NUMBER_SIZE])
     return (str){out, (size_t)(end - out)};
 }
 
-/* ---- the shortest digits of a double ---- */
-
-/* The decimal of `digits` digits that is nearest to `value`, which is above 0. */
-static void round_to(double value, size_t digits, decimal *ret)
+/* The digits of a number above 0, from the last to the first. */
+static void set_digits(decimal *d, uint64_t number)
 {
-    char  text[SHORTEST_DIGITS + 24]; /* and a point of any locale, e, sign, three digits */
-    char *p = text;
-
-    snprintf(text, sizeof text, "%.*e", (int)digits - 1, value);
-    ret->len = 0;
-    for (; *p != 'e'; p++)
-        if (is_digit(*p))
-            ret->digits[ret->len++] = *p;
-    ret->point = strtol(p + 1, NULL, 10) + 1;
+    char   reversed[SHORTEST_DIGITS + 3];
+    size_t len = 0;
+    for (; number > 0; number /= 10)
+        reversed[len++] = (char)('0' + number % 10);
+    for (d->len = 0; len > 0;)
+        d->digits[d->len++] = reversed[--len];
 }
-
-/* The next decimal of as many digits. */
-static void step_up(decimal *d)
-{
-    size_t i = d->len;
-    while (i > 0 && d->digits[i - 1] == '9')
-        d->digits[--i] = '0';
-    if (i > 0) {
-        d->digits[i - 1]++;
-        return;
-    }
-    d->digits[0] = '1';
-    d->point++;
-}
-
-static bool reads_as(const decimal *d, double value)
-{
-    decimal stripped = {.len = d->len, .point = d->point};
-    memcpy(stripped.digits, d->digits, d->len);
-    strip_zeros(&stripped);
-    return to_double(&stripped) == value;
-}
-
-/* A power of two stands closer to the double below it than to the one above. So the nearest decimal may miss
- * it where one on the upper side, further away, does not; 2^-44 is 5.684341886080802e-14 by that. */
-static bool is_power_of_two(double value)
-{
-    int exponent;
-    return frexp(value, &exponent) == 0.5;
-}
-
-static void shortest(double value, decimal *ret)
-{
-    bool   lopsided = is_power_of_two(value);
-    /* Below the normal range precision fades, and nothing is known about 15 digits. */
-    size_t digits = isnormal(value) ? EXACT_DIGITS : 1;
-
-    for (; digits < SHORTEST_DIGITS; digits++) {
-        round_to(value, digits, ret);
-        if (reads_as(ret, value))
-            break;
-        if (!lopsided)
-            continue;
-        step_up(ret);
-        if (reads_as(ret, value))
-            break;
-    }
-    if (digits == SHORTEST_DIGITS)
-        round_to(value, digits, ret);
-    strip_zeros(ret);
-}
-
-/* ---- */
 
 str canon_number(double d, char out[CANON_NUMBER_SIZE])
 {
-    decimal shape = {.negative = d < 0};
+    decimal shape; /* no initialiser: it would clear the digits as well */
+    shape.negative = d < 0;
+    shape.len = 0;
+    shape.point = 0;
 
     if (!isfinite(d))
         return (str){memcpy(out, "null", 4), 4};
-    if (d != 0)
-        shortest(fabs(d), &shape);
+    if (d != 0) {
+        canon_decimal shortest = canon_shortest(fabs(d));
+        set_digits(&shape, shortest.digits);
+        shape.point = shortest.exponent + (int64_t)shape.len;
+        strip_zeros(&shape);
+    }
     return write_decimal(&shape, out);
 }
 

@@ -421,6 +421,40 @@ START_TEST(a_double_is_printed_as_javascript_does)
 }
 END_TEST
 
+/* How many significant digits a text has. */
+static int digits_of(str text)
+{
+    int n = 0, zeros = 0;
+    for (size_t i = 0; i < text.len && text.at[i] != 'e'; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9' || (text.at[i] == '0' && n == 0))
+            continue;
+        n++;
+        zeros = text.at[i] == '0' ? zeros + 1 : 0;
+    }
+    return n - zeros;
+}
+
+START_TEST(any_double_reads_back_from_its_text_and_from_no_shorter_one)
+{
+    uint64_t bits = 88172645463325252u; /* xorshift: the same numbers in every run */
+    for (int i = 0; i < 20000; i++) {
+        char   out[CANON_NUMBER_SIZE], shorter[CANON_NUMBER_SIZE];
+        double d;
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        memcpy(&d, &bits, sizeof d);
+        if (!isfinite(d) || d == 0)
+            continue;
+        str text = canon_number(d, out);
+        ck_assert_double_eq(strtod(arena_cstr(a, text), NULL), d);
+        int n = digits_of(text);
+        snprintf(shorter, sizeof shorter, "%.*e", n > 1 ? n - 2 : 0, d);
+        ck_assert_msg(n == 1 || strtod(shorter, NULL) != d, "'%.*s' for '%s'", STR_ARG(text), shorter);
+    }
+}
+END_TEST
+
 Suite *suite_canon(void)
 {
     Suite *s = suite_create("canon");
@@ -447,6 +481,7 @@ Suite *suite_canon(void)
     tcase_add_loop_test(c, memory_stays_within_a_small_multiple_of_the_input, 0, 5);
     tcase_add_test(c, every_failing_allocation_is_reported);
     tcase_add_loop_test(c, a_double_is_printed_as_javascript_does, 0, COUNT(doubles));
+    tcase_add_test(c, any_double_reads_back_from_its_text_and_from_no_shorter_one);
     suite_add_tcase(s, c);
     return s;
 }
