@@ -28,7 +28,7 @@ bool cors_is_preflight(const host_settings *h, const http_exchange *x)
 size_t cors_headers(const host_settings *h, const http_exchange *x, http_header out[CORS_HEADERS_MAX])
 {
     str origin = header_of(x, STR("origin"));
-    if (h->cors_origins.len == 0 || origin.len == 0 || !allowed(h, origin))
+    if (h->cors_origins.len == 0 || origin.len == 0 || !http_header_value_ok(origin) || !allowed(h, origin))
         return 0;
 
     /* With credentials a browser refuses "*", so the origin itself is named, and caches are told. */

@@ -3,7 +3,6 @@
 #include "runtime/dispatch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/clock.h"
 #include "core/hash.h"
@@ -218,6 +217,15 @@ static void serve_refusal(task *t, http_exchange *x)
     respond_refusal(c, x, c->refusal, describe_refusal(t->arena, x, c));
 }
 
+/* A stream leaves when it begins: what CORS demands must be among its headers before the handler runs. */
+static void add_cors(const call *c, const http_exchange *x, reply *out)
+{
+    http_header cors[CORS_HEADERS_MAX];
+    size_t      n = c->d->o->under_host ? 0 : cors_headers(&c->d->app->host, x, cors);
+    for (size_t i = 0; i < n; i++)
+        (void)reply_add_header(out, cors[i].name.at, cors[i].value); /* names are literals, values checked */
+}
+
 static void serve_http(task *t, http_exchange *x)
 {
     const call *c = x->route;
@@ -225,6 +233,7 @@ static void serve_http(task *t, http_exchange *x)
     reply       out;
     request_from_http(&in, x, c->fn, c->params, c->param_count);
     reply_init(&out, t->arena, c->fn, x);
+    add_cors(c, x, &out);
 
     res r = dispatch_run(t, c->fn, &in, &out);
     if (out.streaming) {
@@ -346,11 +355,11 @@ static void refuse(void *ctx, http_exchange *x, int status, const char *message)
         http_respond(x, status, &json_content, 1, body);
 }
 
-static function_metrics *metrics_of(function *fn)
+static function_metrics *metrics_of(const dispatcher *d, function *fn)
 {
     if (fn->state != NULL)
         return fn->state;
-    function_metrics *m = calloc(1, sizeof *m); /* lives as long as the process, as the function does */
+    function_metrics *m = arena_one(d->a, function_metrics);
     if (m == NULL)
         return NULL;
     static const char *const classes[] = {"lost", "1xx", "2xx", "3xx", "4xx", "5xx"};
@@ -374,7 +383,7 @@ static void done(void *ctx, http_exchange *x, uint64_t took_us)
     const call       *c = x->route;
     if (c == NULL || c->ping)
         return;
-    function_metrics *m = c->fn != NULL ? metrics_of(c->fn) : NULL;
+    function_metrics *m = c->fn != NULL ? metrics_of(d, c->fn) : NULL;
     if (m != NULL) {
         int digit = x->status / 100;
         metrics_add(m->by_class[digit >= 0 && digit <= 5 ? digit : 0], 1);

@@ -16,6 +16,7 @@
 typedef struct {
     const function_app  *app;
     const serve_options *o;
+    arena               *a; /* the app's own: lives as long as its functions */
 } dispatcher;
 
 http_app dispatch_app(dispatcher *d);

@@ -125,6 +125,8 @@ static res load(app *s, str *ret_error)
         r = functions_load(s->a, o->root, o->rows, o->row_count, &s->app, ret_error);
     if (r == RES_OK)
         r = functions_check(s->a, s->app, ret_error);
+    if (r == RES_OK && !o->under_host)
+        r = timers_load(s->a, s->app, &s->timers, ret_error);
     if (r != RES_OK)
         return r;
     str hidden = dispatch_ambiguity(s->a, s->app);
@@ -146,7 +148,7 @@ static res listen_on(app *s, str *ret_error)
     if (o->tasks_max != 0)
         task_set_limit(o->tasks_max);
 
-    s->dispatcher = (dispatcher){.app = s->app, .o = o};
+    s->dispatcher = (dispatcher){.app = s->app, .o = o, .a = s->a};
     http_app above = dispatch_app(&s->dispatcher);
     return http_server_open(s->a, &options, &above, &s->server, ret_error);
 }
@@ -177,8 +179,7 @@ static int run(app *s)
     if (listen_on(s, &error) != RES_OK)
         return fail("", error);
     watch_signals(s);
-    if (!s->o->under_host && timers_start(s->a, s->app, &s->timers, &error) != RES_OK)
-        return fail("", error);
+    timers_start(s->timers);
 
     if (s->o->under_host)
         log_info("listening on %s:%d with %zu functions", s->o->listen, http_server_port(s->server),

@@ -110,7 +110,7 @@ static res prepare(arena *a, const function *fn, timer *ret, str *ret_error)
     return r;
 }
 
-res timers_start(arena *a, const function_app *app, timers **ret, str *ret_error)
+res timers_load(arena *a, const function_app *app, timers **ret, str *ret_error)
 {
     timers *all = arena_one(a, timers);
     timer  *one = arena_array(a, timer, app->count);
@@ -126,15 +126,20 @@ res timers_start(arena *a, const function_app *app, timers **ret, str *ret_error
             return r;
         all->count++;
     }
-    for (size_t i = 0; i < all->count; i++) {
-        (void)uv_timer_init(loop_uv(), &one[i].handle); /* always 0 */
-        one[i].handle.data = &one[i];
-        if (one[i].fn->run_on_startup)
-            start_run(&one[i]);
-        arm(&one[i]);
-    }
     *ret = all;
     return RES_OK;
+}
+
+void timers_start(timers *all)
+{
+    for (size_t i = 0; all != NULL && i < all->count; i++) {
+        timer *one = &all->all[i];
+        (void)uv_timer_init(loop_uv(), &one->handle); /* always 0 */
+        one->handle.data = one;
+        if (one->fn->run_on_startup)
+            start_run(one);
+        arm(one);
+    }
 }
 
 void timers_stop(timers *all)

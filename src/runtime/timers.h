@@ -10,9 +10,11 @@
 
 typedef struct timers timers;
 
-/* RES_CONFIG with *ret_error when a schedule cannot be read. `a` and `app` outlive the timers. */
-res  timers_start(arena *a, const function_app *app, timers **ret, str *ret_error) MUST_USE;
-void timers_stop(timers *all);   /* no new runs; accepts NULL */
+/* Reads the schedules; nothing runs yet. RES_CONFIG with *ret_error when one cannot be read or never comes.
+ * `a` and `app` outlive the timers. */
+res  timers_load(arena *a, const function_app *app, timers **ret, str *ret_error) MUST_USE;
+void timers_start(timers *all);  /* accepts NULL, as all below */
+void timers_stop(timers *all);   /* no new runs */
 void timers_cancel(timers *all); /* runs under way are told to stop */
 
 #endif
