@@ -38,14 +38,14 @@ void client_send_slowly(client *c, str bytes); /* one byte a segment */
 
 /* The next answer, whole. Fails the test when it does not come. */
 answer client_answer(client *c);
-answer client_answer_to_head(client *c); /* an answer without body, whatever its fields say */
-bool   client_answers(client *c, answer *ret);       /* false: the peer closed before the end of an answer */
+answer client_answer_to_head(client *c);       /* an answer without body, whatever its fields say */
+bool   client_answers(client *c, answer *ret); /* false: the peer closed before the end of an answer */
 /* Waits until so many bytes are here that no answer was made of, and shows them. Fewer: the peer closed. */
 str    client_peek(client *c, size_t at_least);
-bool   client_gets(client *c, str text);  /* … until they hold that text */
-bool   client_closed(client *c);          /* the peer closes, and sends nothing before */
-bool   client_silent(client *c, int ms);  /* nothing comes in that time, neither bytes nor the end */
-size_t client_unread(const client *c);    /* bytes that are here already */
+bool   client_gets(client *c, str text); /* … until they hold that text */
+bool   client_closed(client *c);         /* the peer closes, and sends nothing before */
+bool   client_silent(client *c, int ms); /* nothing comes in that time, neither bytes nor the end */
+size_t client_unread(const client *c);   /* bytes that are here already */
 
 /* One request on a connection of its own. `head` is lines with \r\n, may be empty; a Content-Length is added
  * for a body that is not the empty str with a NULL pointer. */

@@ -18,8 +18,8 @@ typedef struct {
     /* "NAME=value" lists, NULL at the end, later ones win; the lists may be NULL. Beyond these it gets PATH
      * and the options of the sanitizers alone, so that no variable of the machine is needed or in the way. */
     const char *const *env, *const *more_env;
-    const char        *dir;      /* NULL: ours */
-    const int         *out_file; /* stdout and stderr go to this descriptor instead; NULL: captured */
+    const char *dir;      /* NULL: ours */
+    const int  *out_file; /* stdout and stderr go to this descriptor instead; NULL: captured */
 } process_spec;
 
 process *process_start(const process_spec *spec);
