@@ -14,10 +14,8 @@
 #include "runtime/serve.h"
 
 typedef struct {
-    arena               *a; /* lives as long as the app */
     const function_app  *app;
     const serve_options *o;
-    arena               *a; /* the app's own: lives as long as its functions */
 } dispatcher;
 
 http_app dispatch_app(dispatcher *d);
