@@ -14,6 +14,7 @@
 #include "runtime/serve.h"
 
 typedef struct {
+    arena               *a; /* lives as long as the app */
     const function_app  *app;
     const serve_options *o;
 } dispatcher;
