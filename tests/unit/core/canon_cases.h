@@ -156,4 +156,19 @@ static const struct {
     {(double)NAN, "null"},
 };
 
+/* A beginning, and what fills the rest of a long text; NULL: refused. */
+static const struct {
+    const char *begin, fill, *want;
+} unended[] = {
+    {"[1,2]", ' ', "[1,2]"}, {"0.", '0', "0"}, {"[", '1', NULL}, {"[\"", 'x', NULL}, {"[1,", ' ', NULL}};
+
+static const char *const bad_utf8[] = {"\x80",         "\xC1\xBF",         "\xE2\x82",
+                                       "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xFF"};
+
+static const char *const good_utf8[] = {"\xC2\x80",     "\xDF\xBF",         "\xE0\xA0\x80",    "\xED\x9F\xBF",
+                                        "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"};
+
+/* Members and elements that cost the most memory for their length. */
+static const char *const dearest[] = {"\"\":1", "-0", "[ ]", "\"\\/\"", "\"\\u0061\":1.0"};
+
 #endif
