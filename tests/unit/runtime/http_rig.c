@@ -349,14 +349,15 @@ void hang_up(peer *p)
     *p = (peer){.fd = -1};
 }
 
-void say(const peer *p, str bytes)
+bool say(const peer *p, str bytes)
 {
     while (bytes.len > 0) {
         ssize_t n = send(p->fd, bytes.at, bytes.len, MSG_NOSIGNAL);
         if (n <= 0)
-            return;
+            return false;
         bytes = str_from(bytes, (size_t)n);
     }
+    return true;
 }
 
 static bool read_more(peer *p)

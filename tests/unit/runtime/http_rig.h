@@ -72,7 +72,7 @@ typedef struct {
 
 peer dial(const rig *r);
 void hang_up(peer *p);
-void say(const peer *p, str bytes); /* ignores failures: the server may have closed */
+bool say(const peer *p, str bytes); /* false: not all was taken, for the server has closed */
 bool hear(peer *p, bool head_only); /* the next answer; false: none came */
 str  heard_header(const peer *p, str name);
 bool is_closed(peer *p); /* nothing but the end comes, orderly or by a reset */

@@ -265,7 +265,7 @@ static void speak_too_much(rig *r)
     char *bytes = calloc(1, (size_t)4 * MIB);
     peer  p = dial(r);
     say(&p, STR("POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 4194304\r\n\r\n"));
-    say(&p, (str){bytes, (size_t)4 * MIB}); /* sends it all before it reads, as simple clients do */
+    WANT(r, say(&p, (str){bytes, (size_t)4 * MIB})); /* all before it reads, as simple clients do */
     WANT(r, hear(&p, false) && p.status == 413, "%d", p.status);
     WANT(r, is_closed(&p));
     free(bytes);
