@@ -53,7 +53,7 @@ bool arena_defer(arena *a, void (*fn)(void *arg), void *arg);
 
 size_t arena_used_bytes(const arena *a);
 /* For an arena whose owner learns later how much it may take; never below what is used already. */
-void arena_set_budget(arena *a, size_t bytes);
+void   arena_set_budget(arena *a, size_t bytes);
 
 /* For torture tests: the nth allocation from now on (1 = the next), in any arena of this thread, is
  * exhaustion. 0 turns it off. arena_fail_pending tells whether it is still to come: false after a run means

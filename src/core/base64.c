@@ -15,7 +15,7 @@ static const char standard_chars[64 + 1] = LETTERS_AND_DIGITS "+/";
 static const char url_chars[64 + 1] = LETTERS_AND_DIGITS "-_";
 
 /* clang-format off */
-#define K(c, value) [c] = KNOWN | (value)
+#define K(c, value) [c] = (KNOWN | (value))
 #define LETTERS_AND_DIGITS_ROWS                                                                         \
     K('A', 0),  K('B', 1),  K('C', 2),  K('D', 3),  K('E', 4),  K('F', 5),  K('G', 6),  K('H', 7),      \
     K('I', 8),  K('J', 9),  K('K', 10), K('L', 11), K('M', 12), K('N', 13), K('O', 14), K('P', 15),     \

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "core/str.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What is left of a text that ended with its separator: one more field, an empty one. An empty str cannot say
@@ -19,11 +20,13 @@ static size_t min_size(size_t a, size_t b)
 
 static int compare_bytes(const char *a, const char *b, size_t len)
 {
+    assert(len == 0 || (a != NULL && b != NULL));
     return len == 0 ? 0 : memcmp(a, b, len);
 }
 
 static int compare_bytes_nocase(const char *a, const char *b, size_t len)
 {
+    assert(len == 0 || (a != NULL && b != NULL));
     for (size_t i = 0; i < len; i++) {
         unsigned char x = (unsigned char)str_lower_char(a[i]), y = (unsigned char)str_lower_char(b[i]);
         if (x != y)

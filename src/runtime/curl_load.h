@@ -42,6 +42,7 @@
 
 typedef struct {
     void *library; /* NULL: not loaded */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member takes none */
 #define CURL_MEMBER(name) __typeof__(curl_##name) *name;
     CURL_FUNCTIONS(CURL_MEMBER)
 #undef CURL_MEMBER

@@ -277,23 +277,23 @@ bool wait_cancel_pending(void)
     return tasks.cancel_at > 0;
 }
 
-res wait_for(task *pub, wait *w, wait_stop_fn *stop)
+res wait_for(task *t, wait *w, wait_stop_fn *stop)
 {
-    task_impl *t = task_impl_of(pub);
-    assert(t == tasks.current);
-    w->owner = pub;
+    task_impl *me = task_impl_of(t);
+    assert(me == tasks.current);
+    w->owner = t;
     if (!w->done) {
-        arm_deadline(t);
-        t->waiting = w;
-        t->stop = stop;
+        arm_deadline(me);
+        me->waiting = w;
+        me->stop = stop;
         if (tasks.cancel_at > 0 && --tasks.cancel_at == 0)
-            task_cancel(pub, tasks.cancel_why);
+            task_cancel(t, tasks.cancel_why);
         while (!w->done)
             fiber_park();
-        t->waiting = NULL;
-        t->stop = NULL;
+        me->waiting = NULL;
+        me->stop = NULL;
     }
-    return t->why != RES_OK ? t->why : w->result;
+    return me->why != RES_OK ? me->why : w->result;
 }
 
 void wait_done(wait *w, res result)
@@ -306,56 +306,56 @@ void wait_done(wait *w, res result)
         loop_ready(t);
 }
 
-void task_cancel(task *pub, res why)
+void task_cancel(task *t, res why)
 {
-    task_impl *t = task_impl_of(pub);
-    if (t->why != RES_OK)
+    task_impl *me = task_impl_of(t);
+    if (me->why != RES_OK)
         return;
-    t->why = why;
-    if (t->waiting != NULL && !t->waiting->done && t->stop != NULL)
-        t->stop(t->waiting);
+    me->why = why;
+    if (me->waiting != NULL && !me->waiting->done && me->stop != NULL)
+        me->stop(me->waiting);
 }
 
-res task_stopped(const task *pub)
+res task_stopped(const task *t)
 {
-    task_impl *t = task_impl_of(pub);
-    if (t->why == RES_OK && deadline_passed(t))
-        t->why = RES_TIMEOUT;
-    return t->why;
+    task_impl *me = task_impl_of(t);
+    if (me->why == RES_OK && deadline_passed(me))
+        me->why = RES_TIMEOUT;
+    return me->why;
 }
 
-uint64_t task_left_ms(const task *pub)
+uint64_t task_left_ms(const task *t)
 {
-    const task_impl *t = task_impl_of(pub);
-    if (t->deadline_us == 0)
+    const task_impl *me = task_impl_of(t);
+    if (me->deadline_us == 0)
         return UINT64_MAX;
     uint64_t now_us = uv_hrtime() / 1000;
-    return t->deadline_us > now_us ? (t->deadline_us - now_us + 999) / 1000 : 0;
+    return me->deadline_us > now_us ? (me->deadline_us - now_us + 999) / 1000 : 0;
 }
 
 /* ---- failing ---- */
 
-res task_fail(task *pub, res code, const char *fmt, ...)
+res task_fail(task *t, res code, const char *fmt, ...)
 {
-    task_impl *t = task_impl_of(pub);
+    task_impl *me = task_impl_of(t);
     va_list    args;
     va_start(args, fmt);
-    str here = arena_vstrf(pub->arena, fmt, args);
+    str here = arena_vstrf(t->arena, fmt, args);
     va_end(args);
-    if (t->message.len > 0)
-        here = arena_strf(pub->arena, "%.*s: %.*s", STR_ARG(here), STR_ARG(t->message));
-    t->message = str_slice(here, 0, MESSAGE_MAX);
+    if (me->message.len > 0)
+        here = arena_strf(t->arena, "%.*s: %.*s", STR_ARG(here), STR_ARG(me->message));
+    me->message = str_slice(here, 0, MESSAGE_MAX);
     return code;
 }
 
-str task_message(const task *pub)
+str task_message(const task *t)
 {
-    return task_impl_of(pub)->message;
+    return task_impl_of(t)->message;
 }
 
-void task_forget(task *pub)
+void task_forget(task *t)
 {
-    task_impl_of(pub)->message = (str){0};
+    task_impl_of(t)->message = (str){0};
 }
 
 /* ---- looking ---- */
