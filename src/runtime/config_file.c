@@ -1,7 +1,7 @@
 /* config_file.c -- see config_file.h.
  *
- * The text is read in one go into memory that was allocated before the file was opened, so that no failing
- * allocation can leak the descriptor. SPDX-License-Identifier: MIT */
+ * For use at start only: the arena must have no hook that leaves the stack, or the descriptor would leak.
+ * SPDX-License-Identifier: MIT */
 #include "runtime/config_file.h"
 
 #include <errno.h>
@@ -38,29 +38,28 @@ bool config_bool(str text, bool *ret)
     return true;
 }
 
-/* Reads `size` bytes and looks for one more: false when the file is not exactly that long any more. */
+/* Reads `size` bytes, asking for one more: false when the file is not exactly that long any more. */
 static bool read_exactly(int fd, char *at, size_t size)
 {
     size_t have = 0;
-    while (have <= size) {
+    for (;;) {
         ssize_t n = read(fd, at + have, size + 1 - have);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
-            return n == 0 && have == size;
+        if (n < 0)
+            return false;
         have += (size_t)n;
+        if (n == 0 || have >= size)
+            return have == size;
     }
-    return false;
 }
 
-static res read_text(arena *a, const char *path, const char *name, str *ret, str *ret_error)
+/* Nothing between open and close but what must be: every function of the app is read so at start. */
+static res read_open(arena *a, int fd, const char *name, str *ret, str *ret_error)
 {
     struct stat st;
-    if (stat(path, &st) != 0) {
-        int code = errno;
-        res r = config_error(a, ret_error, "%s: %s", name, strerror(code));
-        return r == RES_CONFIG && (code == ENOENT || code == ENOTDIR) ? RES_NOT_FOUND : r;
-    }
+    if (fstat(fd, &st) != 0)
+        return config_error(a, ret_error, "%s: %s", name, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return config_error(a, ret_error, "%s: is not a regular file", name);
     if (st.st_size > CONFIG_FILE_MAX)
@@ -70,17 +69,23 @@ static res read_text(arena *a, const char *path, const char *name, str *ret, str
     char  *at = arena_alloc(a, size + 1);
     if (at == NULL)
         return config_no_memory(ret_error);
-
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return config_error(a, ret_error, "%s: %s", name, strerror(errno));
-    bool whole = read_exactly(fd, at, size);
-    (void)close(fd); /* nothing was written: there is nothing to lose */
-    if (!whole)
+    if (!read_exactly(fd, at, size))
         return config_error(a, ret_error, "%s: could not be read, or changed meanwhile", name);
-
     *ret = (str){at, size};
     return RES_OK;
+}
+
+static res read_text(arena *a, const char *path, const char *name, str *ret, str *ret_error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        int code = errno;
+        res r = config_error(a, ret_error, "%s: %s", name, strerror(code));
+        return r == RES_CONFIG && (code == ENOENT || code == ENOTDIR) ? RES_NOT_FOUND : r;
+    }
+    res r = read_open(a, fd, name, ret, ret_error);
+    (void)close(fd); /* nothing was written: there is nothing to lose */
+    return r;
 }
 
 /* JSON alone is read, although the Functions host would bear comments: they are the likeliest mistake, and
@@ -107,7 +112,7 @@ res config_file_read(arena *a, const char *root, const char *name, const json_va
     if (path.at == NULL)
         return config_no_memory(ret_error);
 
-    str text;
+    str text = STR("");
     res r = read_text(a, path.at, name, &text, ret_error);
     if (r != RES_OK)
         return r;

@@ -197,7 +197,7 @@ static res read_methods(const reader *r, const json_val *b, size_t i)
 
 static res read_route(const reader *r, const json_val *b, size_t i)
 {
-    str route = {NULL, 0};
+    str route = STR("");
     res code = text_member(r, b, i, "route", &route);
     if (code == RES_OK)
         code = resolved_member(r, "route", &route);
@@ -205,16 +205,16 @@ static res read_route(const reader *r, const json_val *b, size_t i)
         return code;
     if (str_trim(route).len == 0)
         route = r->fn->name;
-    if (route.at[0] == '/' && r->prefix.len > 0)
+    if (str_starts(route, STR("/")) && r->prefix.len > 0)
         return refuse(r, "binding %zu: 'route' begins with a slash", i);
-    if (route.at[0] == '/')
+    if (str_starts(route, STR("/")))
         route = str_from(route, 1);
     if (str_starts_nocase(route, STR("admin")) || str_starts_nocase(route, STR("runtime")))
         return refuse(r, "binding %zu: 'route' begins with 'admin' or 'runtime', which the host keeps", i);
 
     str text =
         arena_strf(r->a, "%.*s%s%.*s", STR_ARG(r->prefix), r->prefix.len > 0 ? "/" : "", STR_ARG(route));
-    str why;
+    str why = STR("");
     if (text.at == NULL)
         return config_no_memory(r->error);
     r->fn->route = text;
@@ -251,7 +251,7 @@ static res read_timer(const reader *r, const json_val *b, size_t i)
         return code;
 
     cron unused;
-    str  why;
+    str  why = STR("");
     code = cron_parse(r->a, fn->schedule, &unused, &why);
     if (code == RES_MEMORY)
         return config_no_memory(r->error);
@@ -273,7 +273,7 @@ static bool is_queue_name(str s)
  * to judge. */
 static res read_queue(const reader *r, const json_val *b, size_t i, binding *ret)
 {
-    str  name;
+    str  name = STR("");
     res  code = needed_member(r, b, i, "queueName", &name);
     bool mine = str_eq_nocase(ret->type, STR("queueTrigger"));
     if (code == RES_OK)

@@ -415,8 +415,8 @@ static bool parse_numbers(const constraint_row *row, str args, int64_t ret[2], s
 
 static res set_bounds(arena *a, const constraint_row *row, str args, route_constraint *c, str *ret_error)
 {
-    int64_t n[2];
-    size_t  count;
+    int64_t n[2] = {0, 0};
+    size_t  count = 0;
     if (!parse_numbers(row, args, n, &count))
         return config_error(a, ret_error, "constraint '%s' wants %s", row->name,
                             row->args_min == 2   ? "two whole numbers"
@@ -427,7 +427,7 @@ static res set_bounds(arena *a, const constraint_row *row, str args, route_const
                             INT_MAX);
     str name = str_of(row->name);
     c->low = str_starts(name, STR("max")) ? (c->kind == CONSTRAINT_LENGTH ? 0 : INT64_MIN) : n[0];
-    c->high = str_starts(name, STR("min")) ? INT64_MAX : n[count - 1];
+    c->high = str_starts(name, STR("min")) ? INT64_MAX : n[count > 1 ? 1 : 0];
     if (c->low > c->high)
         return config_error(a, ret_error, "constraint '%s': the least is above the most", row->name);
     return RES_OK;

@@ -85,8 +85,8 @@ static bool class_of(char letter, byte_set *set)
         return false;
     }
     for (; *ranges != '\0'; ranges += 2)
-        for (int c = ranges[0]; c <= ranges[1]; c++)
-            set->has[c] = true;
+        for (char c = ranges[0]; c <= ranges[1]; c++)
+            set->has[(unsigned char)c] = true;
     return true;
 }
 
@@ -158,7 +158,7 @@ static res read_member(translation *t, byte_set *set, int *ret)
     }
     if ((unsigned char)c >= 0x80 || c == '\0')
         return refuse(t, "brackets hold ASCII characters only");
-    *ret = c;
+    *ret = (unsigned char)c;
     return RES_OK;
 }
 

@@ -227,7 +227,7 @@ static res check_parts(parser *p, const route_part *parts, size_t n)
 
 static res parse_segment(parser *p, str s)
 {
-    route_part parts[ROUTE_PARTS_MAX];
+    route_part parts[ROUTE_PARTS_MAX] = {0};
     size_t     n = 0;
     for (size_t at = 0; at < s.len;) {
         if (n == ROUTE_PARTS_MAX)

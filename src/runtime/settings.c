@@ -53,7 +53,7 @@ static res value_text(arena *a, str name, const json_val *v, str *ret, str *ret_
 
 static res set_one(arena *a, str name, const json_val *v, str *ret_error)
 {
-    str text;
+    str text = STR("");
     if (name.len == 0 || str_find_char(name, '=') < name.len || str_find_char(name, '\0') < name.len)
         return refuse(a, ret_error, name, "has a name that the environment cannot hold");
     if (json_typeof(v) == JSON_NULL)

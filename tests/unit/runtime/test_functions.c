@@ -173,6 +173,19 @@ START_TEST(a_function_json_above_1_mib_is_refused)
 }
 END_TEST
 
+START_TEST(a_function_json_that_is_no_file_is_refused_without_waiting)
+{
+    char path[512];
+    put("f/x", "");
+    (void)snprintf(path, sizeof path, "%s/f/function.json", root);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    refused("f/function.json: is not a regular file");
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    refused("f/function.json: is not a regular file");
+}
+END_TEST
+
 static const struct {
     const char *bindings;
     bool        forwardable;
@@ -433,6 +446,7 @@ Suite *suite_functions(void)
     tcase_add_test(t, timers_and_queues_are_read_whole);
     tcase_add_loop_test(t, a_wrong_function_json_is_refused_with_its_reason, 0, COUNT(bad_functions));
     tcase_add_test(t, a_function_json_above_1_mib_is_refused);
+    tcase_add_test(t, a_function_json_that_is_no_file_is_refused_without_waiting);
     tcase_add_loop_test(t, one_http_trigger_and_one_http_output_make_a_forwarded_function, 0, COUNT(shapes));
     tcase_add_test(t, settings_between_percent_signs_are_filled_in);
     tcase_add_test(t, a_function_is_disabled_by_file_or_environment);
