@@ -424,7 +424,7 @@ static res refuse(const canon_reader *r, canon_error *err)
 res canon_json(arena *a, str text, str *ret, canon_error *err)
 {
     canon_reader r = {.a = a, .frames_cap = FRAMES_FIRST};
-    canon_value  root;
+    canon_value  root = {NULL, 0};
 
     if (text.len > TEXT_BYTES_MAX) {
         r.code = RES_TOO_LARGE;
@@ -439,6 +439,8 @@ res canon_json(arena *a, str text, str *ret, canon_error *err)
     if (r.code != RES_OK)
         return refuse(&r, err);
 
+    if (root.at == NULL)
+        return write_node(&r, root.len, ret);
     *ret = (str){root.at, root.len};
-    return root.at == NULL ? write_node(&r, root.len, ret) : RES_OK;
+    return RES_OK;
 }
