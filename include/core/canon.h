@@ -14,6 +14,7 @@
  * a document.
  *
  * It does not recurse, and keeps time linear in the input but for the sorting of each object's keys.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_CANON_H
 #define TRESTLE_CORE_CANON_H

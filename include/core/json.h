@@ -6,7 +6,9 @@
  * recurses out of its stack. Strings are checked UTF-8; a str from here is a view into the document.
  *
  * Building gives json, changed in place; strings are copied. Each key is set once: it is not looked for. Text
- * that is not UTF-8 is written with U+FFFD for bad bytes. SPDX-License-Identifier: MIT */
+ * that is not UTF-8 is written with U+FFFD for bad bytes.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_CORE_JSON_H
 #define TRESTLE_CORE_JSON_H
 

@@ -1,4 +1,5 @@
 /* service.h -- what every instance says of itself: is it up, and what has it counted.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_DOMAIN_SERVICE_H
 #define TRESTLE_DOMAIN_SERVICE_H

@@ -18,6 +18,7 @@
  *
  * A followed redirect to another scheme, host or port carries Accept, User-Agent and Content-Type, and none
  * of the caller's other headers. 303 makes it a GET, and so do 301 and 302 of a POST.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_FETCH_H
 #define TRESTLE_RUNTIME_FETCH_H

@@ -3,7 +3,9 @@
  *
  * Trigger, methods, route and auth level are read from FOLDER/function.json at start, and from nowhere else.
  * Every folder must have its row in the table of handlers and every row its folder: otherwise the program
- * ends with one clear line. SPDX-License-Identifier: MIT */
+ * ends with one clear line.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_FUNCTIONS_H
 #define TRESTLE_RUNTIME_FUNCTIONS_H
 

@@ -12,7 +12,9 @@
  *
  * A handler that returns something other than RES_OK needs no reply: the runtime answers with the code's
  * status (res.c) and task_message(t), in the shape that callers of that path expect. Views live as long as
- * the request. SPDX-License-Identifier: MIT */
+ * the request.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_HTTP_H
 #define TRESTLE_RUNTIME_HTTP_H
 

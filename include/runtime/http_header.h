@@ -1,4 +1,5 @@
 /* http_header.h -- a header line, and a list of them.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_HTTP_HEADER_H
 #define TRESTLE_RUNTIME_HTTP_HEADER_H

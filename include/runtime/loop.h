@@ -1,4 +1,5 @@
 /* loop.h -- the process's one event loop, and tasks that are started from outside of any task.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_LOOP_H
 #define TRESTLE_RUNTIME_LOOP_H

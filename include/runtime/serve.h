@@ -2,6 +2,7 @@
  *
  * Two modes. Under the Functions host: the host routes, checks keys, runs timers and reads queues, and calls
  * us for each. Standalone: we do that ourselves, so that the app runs by one command and in any container.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_SERVE_H
 #define TRESTLE_RUNTIME_SERVE_H

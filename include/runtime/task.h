@@ -7,6 +7,7 @@
  *
  * Rules (C-STYLE §2): `task *t` as first parameter means "may wait"; nothing outlives the frame that started
  * it; shared state read before a wait may be stale after it; all memory of a task is its arena's.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_TASK_H
 #define TRESTLE_RUNTIME_TASK_H

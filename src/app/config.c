@@ -1,4 +1,5 @@
 /* config.c -- see config.h. The command line wins over the environment; the environment over defaults.
+ *
  * SPDX-License-Identifier: MIT */
 #include "app/config.h"
 

@@ -1,4 +1,5 @@
 /* config.h -- the command line and the environment, read once into serve_options.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_APP_CONFIG_H
 #define TRESTLE_APP_CONFIG_H

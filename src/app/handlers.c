@@ -2,6 +2,7 @@
  *
  * Trigger, methods, route and auth level are read from that function.json at start, and from nowhere else. A
  * folder without a row, or a row without a folder, ends the program with one clear line.
+ *
  * SPDX-License-Identifier: MIT */
 #include "app/handlers.h"
 

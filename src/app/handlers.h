@@ -1,4 +1,5 @@
 /* handlers.h -- every function of the app.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_APP_HANDLERS_H
 #define TRESTLE_APP_HANDLERS_H

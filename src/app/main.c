@@ -1,7 +1,9 @@
 /* main.c -- the program: reads the command line, runs one command, returns its exit code.
  *
  * Exit codes: 0 done (serve: only after SIGTERM or SIGINT), 1 failed, 2 wrong command line. Never 200, which
- * the Functions host takes as "restart at once". SPDX-License-Identifier: MIT */
+ * the Functions host takes as "restart at once".
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

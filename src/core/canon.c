@@ -17,6 +17,7 @@
  *     object:  node of  "a"   array 1   "b":1   "c":[4]
  *
  * The source is read where it stands but for its last bytes, which are read from a copy (canon_move).
+ *
  * SPDX-License-Identifier: MIT */
 #include "core/canon.h"
 

@@ -1,4 +1,5 @@
 /* canon_number.h -- of the canonicaliser: a number's text, from its text. Private to canon*.c.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_SRC_CORE_CANON_NUMBER_H
 #define TRESTLE_SRC_CORE_CANON_NUMBER_H

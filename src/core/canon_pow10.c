@@ -2,7 +2,9 @@
  *
  * The entry of 10^k is the least whole number not below 10^k * 2^(127 - floor(log2(10^k))); its upper half
  * comes first. The table is arithmetic, not measurement: with exact rational numbers it can be computed anew
- * at any time. SPDX-License-Identifier: MIT */
+ * at any time.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "canon_shortest.h"
 
 /* clang-format off */

@@ -1,6 +1,8 @@
 /* canon_reader.h -- of the canonicaliser: what its reader knows while it reads. Private to canon*.c.
  *
- * canon.c says how these parts play together. SPDX-License-Identifier: MIT */
+ * canon.c says how these parts play together.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_SRC_CORE_CANON_READER_H
 #define TRESTLE_SRC_CORE_CANON_READER_H
 

@@ -2,6 +2,7 @@
  *
  * All of them look past what they are asked about, by at most CANON_PAD_BYTES. So whatever they read, or copy
  * to, must have that many more bytes behind it.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_SRC_CORE_CANON_SCAN_H
 #define TRESTLE_SRC_CORE_CANON_SCAN_H

@@ -1,4 +1,5 @@
 /* canon_shortest.h -- of the canonicaliser: the shortest decimal of a double. Private to canon*.c.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_SRC_CORE_CANON_SHORTEST_H
 #define TRESTLE_SRC_CORE_CANON_SHORTEST_H

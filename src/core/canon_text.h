@@ -1,4 +1,5 @@
 /* canon_text.h -- of the canonicaliser: texts and strings. Private to canon*.c.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_SRC_CORE_CANON_TEXT_H
 #define TRESTLE_SRC_CORE_CANON_TEXT_H

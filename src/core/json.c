@@ -5,7 +5,9 @@
  *
  * A tree being built is one yyjson document, shared by the `json` of all its containers. Outside tasks an
  * allocation may fail, and a tree that lacks a member must not be mistaken for a whole one: so a failure
- * sticks to the tree, and printing it gives nothing. SPDX-License-Identifier: MIT */
+ * sticks to the tree, and printing it gives nothing.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "core/json.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* config_file.c -- see config_file.h.
  *
  * For use at start only: the arena must have no hook that leaves the stack, or the descriptor would leak.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/config_file.h"
 

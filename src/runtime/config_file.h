@@ -1,4 +1,5 @@
 /* config_file.h -- reads one small JSON file of the app's root, and says clearly what is wrong with it.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_CONFIG_FILE_H
 #define TRESTLE_RUNTIME_CONFIG_FILE_H

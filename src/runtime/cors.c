@@ -1,4 +1,5 @@
 /* cors.c -- see cors.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/cors.h"
 

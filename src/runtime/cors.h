@@ -1,6 +1,7 @@
 /* cors.h -- cross-origin rules of standalone mode, as `func start` applies local.settings.json's Host.CORS.
  *
  * Under the Functions host the platform does this in front of us, and nothing here is called.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_CORS_H
 #define TRESTLE_RUNTIME_CORS_H

@@ -2,7 +2,9 @@
  *
  * cron_next goes from the largest unit down: a month that is in the set, a day of it whose weekday is too,
  * then the first hour, minute and second by counting zero bits. It never walks over seconds, and of 30 years
- * in which nothing matches it looks at some 360 months. SPDX-License-Identifier: MIT */
+ * in which nothing matches it looks at some 360 months.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/cron.h"
 
 #include "core/iso8601.h"

@@ -6,7 +6,9 @@
  * weekdays (jan, monday; three letters or more). Weekdays are 0-6 from Sunday; 7 is refused, for NCrontab
  * refuses it, and the Functions host would not load such a function. Day and weekday must both match (as
  * NCrontab does, unlike cron). Five fields mean second 0. Also a TimeSpan "00:05:00": every that often, from
- * the start. SPDX-License-Identifier: MIT */
+ * the start.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_CRON_H
 #define TRESTLE_RUNTIME_CRON_H
 

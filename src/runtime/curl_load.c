@@ -1,4 +1,5 @@
 /* curl_load.c -- finds libcurl and resolves the functions of curl_load.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/curl_load.h"
 

@@ -1,7 +1,9 @@
 /* curl_load.h -- libcurl, loaded on first use: linked, its 36 libraries would cost every start 4 ms.
  *
  * The functions stand in a struct under their own names without "curl_"; their types are those that
- * <curl/curl.h> declares, so that a wrong call is still a compiler's error. SPDX-License-Identifier: MIT */
+ * <curl/curl.h> declares, so that a wrong call is still a compiler's error.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_CURL_LOAD_H
 #define TRESTLE_RUNTIME_CURL_LOAD_H
 

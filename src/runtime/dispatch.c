@@ -1,4 +1,5 @@
 /* dispatch.c -- see dispatch.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/dispatch.h"
 

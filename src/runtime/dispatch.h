@@ -6,6 +6,7 @@
  *     POST /NAME                     a JSON call: a function that the host does not forward; its payload is
  * an envelope METHOD /prefix/route           forwarded, proxied, or direct: plain HTTP An outside caller can
  * reach POST /NAME only when the route prefix is empty; then a route that matches wins.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_DISPATCH_H
 #define TRESTLE_RUNTIME_DISPATCH_H

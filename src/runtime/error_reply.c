@@ -1,4 +1,5 @@
 /* error_reply.c -- see error_reply.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/error_reply.h"
 

@@ -1,4 +1,5 @@
 /* error_reply.h -- how a failure looks to a caller.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_ERROR_REPLY_H
 #define TRESTLE_RUNTIME_ERROR_REPLY_H

@@ -3,7 +3,9 @@
  * A request is made in one of two ways, and handlers cannot tell: from an HTTP exchange whose path matched a
  * route (forwarded, proxied, direct), or from the host's JSON envelope (spec 3). A reply leaves in the
  * matching way: as an HTTP answer, or as an envelope with Outputs, Logs and ReturnValue (spec 4). Both are
- * plain data: no I/O here but for streams. SPDX-License-Identifier: MIT */
+ * plain data: no I/O here but for streams.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_EXCHANGE_H
 #define TRESTLE_RUNTIME_EXCHANGE_H
 

@@ -7,6 +7,7 @@
  *
  * Redirects are ours and not libcurl's, because of one rule: to another scheme, host or port go Accept,
  * User-Agent and Content-Type, and nothing else that the caller gave, also not on the way back.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/fetch.h"
 

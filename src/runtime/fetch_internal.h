@@ -11,6 +11,7 @@
  * Two owners. A transfer (easy handle, collected bytes) lives on the heap, for libcurl's callbacks run on the
  * loop's stack and must not touch a task's arena. The fetch_stream that holds it is the arena's, with a
  * cleanup registered before anything is acquired: whatever becomes of the task, nothing is left behind.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_FETCH_INTERNAL_H
 #define TRESTLE_RUNTIME_FETCH_INTERNAL_H

@@ -8,7 +8,9 @@
  * That holds once a connection is made. Until then, and for sockets that libcurl makes for itself (the
  * resolver's wake-up pair), the uv_poll goes when libcurl says "remove". For libcurl 7.88 closes a socket
  * whose connect has failed or timed out without the close callback, and says "remove" only after that, or not
- * at all if its next attempt was given the same number. SPDX-License-Identifier: MIT */
+ * at all if its next attempt was given the same number.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

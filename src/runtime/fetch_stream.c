@@ -4,6 +4,7 @@
  *
  * Two buffers, exchanged at each read: while the reader looks at one, libcurl fills the other. So a stream
  * holds about twice FETCH_STREAM_HIGH, however long the answer and however slow the reader.
+ *
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
 

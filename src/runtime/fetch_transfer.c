@@ -5,7 +5,9 @@
  *
  * libcurl repeats a request by itself when a kept-alive connection was closed under it, whatever the method.
  * We decide that ourselves: the callback before each sending counts, and a second one goes through only if
- * the request may be repeated and the connection is new. SPDX-License-Identifier: MIT */
+ * the request may be repeated and the connection is new.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 

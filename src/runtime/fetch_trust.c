@@ -4,6 +4,7 @@
  * for every connection), so a thread parses it into one store, with the OpenSSL that libcurl itself brought
  * in, and each connection is given that store. Where libcurl was built on another TLS library, or lacks one
  * of the functions, libcurl reads the file itself, and is asked to keep what it read.
+ *
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>

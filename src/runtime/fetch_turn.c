@@ -3,7 +3,9 @@
  * A turn needs three things: the library (loaded by a thread on first use), for https the CA bundle (the
  * same), and a place among the FETCH_AT_ONCE_MAX under way. Who cannot have it yet waits in a line, first
  * come first served, within its own limit of time. A failed load fails those who waited for it and is tried
- * again by the next: a missing file that appears is found without a restart. SPDX-License-Identifier: MIT */
+ * again by the next: a missing file that appears is found without a restart.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

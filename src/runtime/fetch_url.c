@@ -2,6 +2,7 @@
  *
  * A URL reaches the wire as it was given (requests to Azure are signed over the exact path), so it is checked
  * and never repaired: visible ASCII, http or https, a host, perhaps a port, no user or password.
+ *
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 

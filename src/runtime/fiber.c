@@ -3,7 +3,9 @@
  *     low address  [guard page: no access][ stack, grows down ............ ][fiber_stack]  high address
  *
  * The descriptor of a stack lies at its upper end, so a parked fiber costs one page and no allocation beside
- * it. SPDX-License-Identifier: MIT */
+ * it.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/fiber.h"
 
 #include <assert.h>

@@ -9,6 +9,7 @@
  * in fiber.c.
  *
  * aarch64 is compiled in the test suite when a cross compiler is there; it has not been run on hardware.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_FIBER_H
 #define TRESTLE_RUNTIME_FIBER_H

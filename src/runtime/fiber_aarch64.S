@@ -2,6 +2,7 @@
  *
  * Saves what AAPCS64 makes the callee keep: x19-x30 and the lower halves of v8-v15, 160 bytes, on the stack that is left.
  * Compiled by the tests when a cross compiler is there; not run on hardware.
+ *
  * SPDX-License-Identifier: MIT */
     .text
     .globl trestle_fiber_switch

@@ -3,6 +3,7 @@
  * Saves what the System V ABI makes the callee keep, on the stack that is left; loads the same from the other. The SSE and
  * x87 control words are not saved: no code here changes them. Without a .note.gnu.property section this object is not
  * marked for hardware shadow stacks, so the linker leaves them off for the program, as a switch of stacks requires.
+ *
  * SPDX-License-Identifier: MIT */
     .text
     .globl trestle_fiber_switch

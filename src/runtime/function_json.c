@@ -3,7 +3,9 @@
  * Member names are found in any case, as the host's JSON reader does. %NAME% in schedule, queueName and route
  * stands for a setting; when that is missing the host would leave the function out with an error in its log,
  * and so the load ends here with that error. Only a disabled function is excused: nothing will ask for its
- * setting. SPDX-License-Identifier: MIT */
+ * setting.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/function_json.h"
 
 #include <stdarg.h>

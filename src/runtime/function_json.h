@@ -1,7 +1,9 @@
 /* function_json.h -- one FOLDER/function.json to one function.
  *
  * What we use is checked strictly, and the complaint names file and member; what we do not know is ignored,
- * for bindings of other extensions have members of their own. SPDX-License-Identifier: MIT */
+ * for bindings of other extensions have members of their own.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_FUNCTION_JSON_H
 #define TRESTLE_RUNTIME_FUNCTION_JSON_H
 

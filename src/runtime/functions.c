@@ -1,7 +1,9 @@
 /* functions.c -- loads the app's functions, keeps them in the host's order, and finds the one for a request.
  *
  * The order is the host's precedence (spec 6.4): the array is sorted once, the numbers in it are the bits of
- * the route index, and the first match from the front is the host's. SPDX-License-Identifier: MIT */
+ * the route index, and the first match from the front is the host's.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/functions.h"
 
 #include <dirent.h>

@@ -2,8 +2,9 @@
  *
  * Every member that we read is a row of one table: where it stands, what it must be, where it goes. Each can
  * be overridden by AzureFunctionsJobHost__SECTION__MEMBER (also with ':', any case), as .NET's configuration
- * does it; then its value is a text, and so texts are accepted in the file too. SPDX-License-Identifier: MIT
- */
+ * does it; then its value is a text, and so texts are accepted in the file too.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/host_json.h"
 
 #include <unistd.h>

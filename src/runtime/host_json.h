@@ -1,5 +1,7 @@
 /* host_json.h -- host.json, the settings of the environment that override it, and the Host section of
- * local.settings.json, to host_settings. SPDX-License-Identifier: MIT */
+ * local.settings.json, to host_settings.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_HOST_JSON_H
 #define TRESTLE_RUNTIME_HOST_JSON_H
 

@@ -7,7 +7,9 @@
  *
  * What must stay true: a turn ends in settle() alone, which is called from the loop, never from the
  * app's or a task's code; a connection's memory goes when its handle is closed and its turn has ended,
- * whichever is later. SPDX-License-Identifier: MIT */
+ * whichever is later.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/http_conn.h"
 
 #include <stdlib.h>

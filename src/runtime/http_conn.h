@@ -8,6 +8,7 @@
  * A turn is one request and its answer. It lives in an arena of its own, from the first byte of the request
  * until the last byte of the answer was taken by the kernel and the task that served it has ended; only
  * settle() in http_conn.c ends it. A connection without a turn is idle and holds nothing but its struct.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_HTTP_CONN_H
 #define TRESTLE_RUNTIME_HTTP_CONN_H

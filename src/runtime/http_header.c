@@ -1,4 +1,5 @@
 /* http_header.c -- header lines: finding one, and what may stand in them.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/http_header.h"
 

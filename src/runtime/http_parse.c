@@ -10,6 +10,7 @@
  * llhttp checks characters and line ends. What frames a message (Content-Length, Transfer-Encoding, Host, the
  * version, the form of the target) is judged again here from the collected fields, so that it does not depend
  * on which of its many leniencies a version of llhttp has on.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/http_parse.h"
 

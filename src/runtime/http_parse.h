@@ -5,6 +5,7 @@
  *
  * What must stay true: the outcome depends on the bytes alone, not on where they were cut (the fuzz target
  * holds it to that); a request that two readers could frame in two ways is HTTP_PARSE_BAD.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_HTTP_PARSE_H
 #define TRESTLE_RUNTIME_HTTP_PARSE_H

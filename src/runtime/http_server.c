@@ -2,6 +2,7 @@
  *
  * Connections are accepted by hand over uv_poll, not by uv_listen: when the process is out of file
  * descriptors, libuv would accept and drop; here they wait in the backlog until a descriptor is free.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/http_server.h"
 

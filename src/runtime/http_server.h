@@ -7,7 +7,9 @@
  * What must stay true: requests of one connection are answered in order, one at a time (pipelined bytes wait,
  * bounded); every byte of a request that could be read in two ways is a 400 and the end of the connection; an
  * idle connection holds no arena, no task and no buffer; a connection is never closed without "Connection:
- * close" except on its own time-outs. SPDX-License-Identifier: MIT */
+ * close" except on its own time-outs.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_HTTP_SERVER_H
 #define TRESTLE_RUNTIME_HTTP_SERVER_H
 

@@ -3,6 +3,7 @@
  * Runs on the stacks of tasks as well as on the loop's. So nothing here ends a turn or closes a connection: a
  * write that fails sets `broken`, and whoever is on the loop next sees to it. Memory is the heap's, not the
  * arena's, because a task's stack may be left at any allocation from its arena.
+ *
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * Callbacks of libuv only put tasks into the queue of ready ones. The queue is run right before the loop
  * would sleep (prepare: tasks woken by timers) and right after it polled (check: tasks woken by sockets), on
  * the loop's own stack. While the queue is not empty an idle handle keeps the loop from sleeping and from
- * ending. SPDX-License-Identifier: MIT */
+ * ending.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <signal.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* loop_uv.h -- the loop as libuv knows it, for the files of the runtime that own handles.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_LOOP_UV_H
 #define TRESTLE_RUNTIME_LOOP_UV_H

@@ -2,7 +2,9 @@
  * invariant culture sees it.
  *
  * Everything here is linear in the value and allocates nothing, for it runs on every request that reaches a
- * constrained parameter. SPDX-License-Identifier: MIT */
+ * constrained parameter.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/route_constraint.h"
 
 #include <limits.h>

@@ -1,7 +1,9 @@
 /* route_constraint.h -- what stands behind the colon of a route parameter: {id:int:min(1)}.
  *
  * The names and their meaning are ASP.NET Core's. Where .NET's own parsers are more generous than a route
- * needs (datetime, guid), the subset is said at the function. SPDX-License-Identifier: MIT */
+ * needs (datetime, guid), the subset is said at the function.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_ROUTE_CONSTRAINT_H
 #define TRESTLE_RUNTIME_ROUTE_CONSTRAINT_H
 

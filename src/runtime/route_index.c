@@ -1,7 +1,9 @@
 /* route_index.c -- see route_index.h.
  *
  * Literals are kept folded to lower case in a table with open addressing that is at most half full, so that a
- * search ends after a step or two; the segment is folded while it is hashed. SPDX-License-Identifier: MIT */
+ * search ends after a step or two; the segment is folded while it is hashed.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/route_index.h"
 
 #include <assert.h>

@@ -4,6 +4,7 @@
  * a path there is a set of templates that bear it there: those with that literal, and those with a parameter.
  * The sets of all segments, and the set of templates for paths of that length, are intersected; what is left
  * is held against the path one by one, lowest bit first. So precedence costs nothing.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_ROUTE_INDEX_H
 #define TRESTLE_RUNTIME_ROUTE_INDEX_H

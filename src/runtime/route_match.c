@@ -4,7 +4,9 @@
  * A path is cut at its slashes while it is still escaped, and each segment is unescaped afterwards: an
  * escaped slash stays inside its segment. Dot segments are literals like any other. A segment of several
  * parts is matched from its end, each literal at its last possible place: {a}.{b} takes "x.y.z" apart as
- * "x.y" and "z". Nothing here recurses or allocates per template. SPDX-License-Identifier: MIT */
+ * "x.y" and "z". Nothing here recurses or allocates per template.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "runtime/route_parts.h"

@@ -4,6 +4,7 @@
  *     files/v{major:int}/{name}.{ext?}
  *     └─┬─┘ └────┬─────┘ └─────┬─────┘   three segments; the first is one literal part; the second a literal
  *       1        2             3         and a parameter; the third a parameter, a literal and a parameter
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_ROUTE_PARTS_H
 #define TRESTLE_RUNTIME_ROUTE_PARTS_H

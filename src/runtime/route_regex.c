@@ -4,7 +4,9 @@
  * Counting matters: regcomp unrolls counted repeats, so that ((a{200}){200}){200} would eat all memory. Each
  * atom counts one, a group the sum of what it holds, a repeat {m,n} its atom n times; above STATES_MAX the
  * expression is refused. Brackets are read into a set of bytes and written anew, because a backslash means
- * nothing inside a POSIX bracket. SPDX-License-Identifier: MIT */
+ * nothing inside a POSIX bracket.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/route_regex.h"
 
 #include <string.h>

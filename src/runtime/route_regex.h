@@ -6,6 +6,7 @@
  * with one clear line: look-around, named groups and inline options, back references, \b, \p, \x, \u, class
  * subtraction, and what would grow too large. Differences that remain: letters are ASCII, `.` and negated
  * brackets match one byte, not one UTF-16 unit, and `$` does not match before a last line feed.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_ROUTE_REGEX_H
 #define TRESTLE_RUNTIME_ROUTE_REGEX_H

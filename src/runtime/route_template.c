@@ -2,7 +2,9 @@
  *
  * A template is cut at slashes that stand outside braces, each segment into literals and parameters, and each
  * parameter into name, constraints, default and question mark. Doubled braces stand for single ones; they are
- * undone last, so that the cutting never mistakes one for the end. SPDX-License-Identifier: MIT */
+ * undone last, so that the cutting never mistakes one for the end.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/route_template.h"
 
 #include <string.h>

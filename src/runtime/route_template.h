@@ -7,7 +7,9 @@
  * segment, a catch-all the rest, even empty. Constraints: int, bool, datetime, decimal, double, float, guid,
  * long, alpha, length(n) length(a,b), minlength, maxlength, min, max, range, regex(…), required; several may
  * follow each other. Matching takes time linear in the path (regex: POSIX extended, bounded in length) and
- * does not recurse over input. SPDX-License-Identifier: MIT */
+ * does not recurse over input.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_ROUTE_TEMPLATE_H
 #define TRESTLE_RUNTIME_ROUTE_TEMPLATE_H
 

@@ -2,6 +2,7 @@
  *
  * Order matters at start: everything that can be wrong in the app's files is found before the port is opened,
  * for the host takes an open port as readiness, and nothing that can wait is done before.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/serve.h"
 

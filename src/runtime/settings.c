@@ -2,7 +2,9 @@
  *
  * Values may be secrets, so no message here holds one. The names that came from the file are remembered for
  * settings_came_from_file, in the arena that outlives them all; should it be freed (in tests), the list is
- * forgotten first. SPDX-License-Identifier: MIT */
+ * forgotten first.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
 #include "runtime/config_file.h"

@@ -4,8 +4,9 @@
  *
  * A task leaves its stack in three ways: it waits (fiber_park), its function returns, or an allocation finds
  * the arena's budget spent (leave_without_memory). In the last case nothing on the stack runs any more, which
- * is sound because a task owns nothing outside its arena; its result is RES_MEMORY. SPDX-License-Identifier:
- * MIT */
+ * is sound because a task owns nothing outside its arena; its result is RES_MEMORY.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* task_impl.h -- the whole of a task, for the files that make them run.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_TASK_IMPL_H
 #define TRESTLE_RUNTIME_TASK_IMPL_H

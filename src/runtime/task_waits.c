@@ -1,4 +1,5 @@
 /* task_waits.c -- what a task can wait for without the network: time, a thread, other tasks.
+ *
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
 

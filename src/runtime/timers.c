@@ -1,4 +1,5 @@
 /* timers.c -- see timers.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/timers.h"
 

@@ -2,7 +2,9 @@
  *
  * A function never runs twice at once: a moment that comes while the last run goes on is skipped, and the
  * next run is told that it is past due. Times are UTC. Nothing is kept over a restart, so a moment missed
- * while down is not made up for. SPDX-License-Identifier: MIT */
+ * while down is not made up for.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_TIMERS_H
 #define TRESTLE_RUNTIME_TIMERS_H
 

@@ -10,7 +10,9 @@
  * Cancellation: when the task is cancelled while it waits, `stop` is called once, from the loop. It asks the
  * operation to end, and the operation must still call wait_done in the end (at once or later): so nothing
  * outlives the frame that started it. With a NULL stop the operation is simply waited for. wait_for then
- * returns the reason, whatever wait_done said. SPDX-License-Identifier: MIT */
+ * returns the reason, whatever wait_done said.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_RUNTIME_WAIT_H
 #define TRESTLE_RUNTIME_WAIT_H
 

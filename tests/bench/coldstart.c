@@ -4,7 +4,9 @@
  *
  * Starts the program RUNS times with a free port in FUNCTIONS_CUSTOMHANDLER_PORT, tries to connect every 50
  * µs, asks, and prints the median and the best: "median 1.92 ms, best 1.71 ms". The program is killed after
- * each run. SPDX-License-Identifier: MIT */
+ * each run.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* parked.c -- what a parked task costs: starts N tasks that sleep, and prints the memory before and then.
  *
  *     parked N          10000 tasks parked: 58.1 MB resident, 54.9 MB more than before, 5.5 KB each
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* app_inputs.c -- the test app's functions that the host calls with a JSON envelope: HTTP with a second
  * output, queues, a timer, a blob. What they saw leaves as a message of the output binding `seen`, or as
- * their HTTP answer. SPDX-License-Identifier: MIT */
+ * their HTTP answer.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "e2e/app_inputs.h"
 
 #include "core/log.h"

@@ -1,4 +1,5 @@
 /* app_inputs.h -- the test app's functions that the host calls with a JSON envelope.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_E2E_APP_INPUTS_H
 #define TRESTLE_E2E_APP_INPUTS_H

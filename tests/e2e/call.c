@@ -1,4 +1,5 @@
 /* call.c -- calls as the host makes them, and looking into answers; see e2e.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "core/buf.h"
 #include "e2e/e2e.h"

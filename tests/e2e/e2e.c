@@ -1,4 +1,5 @@
 /* e2e.c -- see e2e.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "e2e/e2e.h"
 

@@ -3,6 +3,7 @@
  * The test app (app_handlers.c over app/) is the same program as bin/trestle with other functions. Each test
  * runs in a process of its own; what it starts ends with it. Tests that only ask and look share one program
  * (e2e_add_shared), which is also a test: it must end in order, with nothing to report, after all of them.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_E2E_H
 #define TRESTLE_E2E_H

@@ -1,4 +1,5 @@
 /* test_connection.c -- connections: many, long, early ended, slow, malformed (spec 9, HOST-47 to 51).
+ *
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* test_forward.c -- forwarding and proxying: plain HTTP from outside, passed on by the host (spec 5).
+ *
  * SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* test_gdb.c -- the gdb commands for parked tasks, on a program with one (tests/support/fiber_gdb.py).
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>

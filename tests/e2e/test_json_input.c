@@ -1,4 +1,5 @@
 /* test_json_input.c -- JSON mode, what the host sends and what a function gets (spec 3).
+ *
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 

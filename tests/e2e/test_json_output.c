@@ -1,4 +1,5 @@
 /* test_json_output.c -- JSON mode, what a function says and what the host gets (spec 4).
+ *
  * SPDX-License-Identifier: MIT */
 #include "e2e/e2e.h"
 

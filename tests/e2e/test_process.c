@@ -1,4 +1,5 @@
 /* test_process.c -- the process: signals, faults, restarts, what it writes (spec 1.4, 1.5, HOST-52 to 55).
+ *
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

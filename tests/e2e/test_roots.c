@@ -1,4 +1,5 @@
 /* test_roots.c -- other apps: modes of host.json, prefixes, and files that are wrong (spec 1.1, 5.1, 6).
+ *
  * SPDX-License-Identifier: MIT */
 #include "e2e/e2e.h"
 

@@ -1,4 +1,5 @@
 /* test_standalone.c -- without the host: we route, check keys, run timers and answer CORS ourselves.
+ *
  * SPDX-License-Identifier: MIT */
 #include "e2e/e2e.h"
 

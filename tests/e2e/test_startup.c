@@ -1,4 +1,5 @@
 /* test_startup.c -- the command line, the environment, and the way to readiness (spec 1, 2).
+ *
  * SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -2,7 +2,9 @@
  * yyjson refuses, but for lone surrogates.
  *
  * Each input is tried as it is, and again at the end of a text that is long enough to be read in place; both
- * ways must agree. SPDX-License-Identifier: MIT */
+ * ways must agree.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* fuzz_envelope.c -- arbitrary bytes as the host's envelope, for an http, a timer and a queue function.
  *
  * Whatever is accepted is read through every accessor, is answered, and the answer must be JSON again. A
- * refusal must say why. SPDX-License-Identifier: MIT */
+ * refusal must say why.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -2,7 +2,9 @@
  *
  * The first byte chooses where the rest is cut. The same bytes are parsed once whole and once in pieces, and
  * everything that a caller could see of the two must be equal: a server whose answer depended on packet
- * boundaries could be made to disagree with itself. SPDX-License-Identifier: MIT */
+ * boundaries could be made to disagree with itself.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* fuzz_ncrontab.c -- any bytes as a schedule, behind eight bytes of time.
  *
  * The next moment must be later, must match every field, and no second before it may match; of those the
- * first thousand are looked at. SPDX-License-Identifier: MIT */
+ * first thousand are looked at.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 

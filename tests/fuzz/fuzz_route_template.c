@@ -2,7 +2,9 @@
  *
  * Whatever matches must have values that are UTF-8, and not more than there are parameters. When one path
  * matches both templates, the two must be said to overlap: that check stands between the app and routes that
- * hide each other. SPDX-License-Identifier: MIT */
+ * hide each other.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
 #include "runtime/route_parts.h"

@@ -3,7 +3,9 @@
  *
  * The arguments are directories; every file in them is one test. There is nothing to compare: the target
  * aborts, or a sanitizer ends the program, and then the closing line is missing and the last file named on
- * stderr is the culprit. SPDX-License-Identifier: MIT */
+ * stderr is the culprit.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* client.c -- see client.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "support/client.h"
 

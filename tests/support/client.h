@@ -2,6 +2,7 @@
  *
  * It sends whatever bytes it is told to, also wrong ones, and reads answers by itself, without any code of
  * the program under test. Every read has a time limit; beyond it the test fails. Answers live in scratch().
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_CLIENT_H
 #define TRESTLE_TESTS_CLIENT_H

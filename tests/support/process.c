@@ -1,4 +1,5 @@
 /* process.c -- see process.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "support/process.h"
 

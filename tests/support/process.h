@@ -3,6 +3,7 @@
  * What it writes goes into two files in memory, which can be read at any time; so it never blocks on us.
  * Whatever happens to the test, the program ends with it: process_end_all in a teardown, and the kernel kills
  * it when the process that started it dies. Failures to start it end the test.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_PROCESS_H
 #define TRESTLE_TESTS_PROCESS_H

@@ -1,4 +1,5 @@
 /* runner.c -- see runner.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "support/runner.h"
 

@@ -1,6 +1,7 @@
 /* runner.h -- runs suites of check and says how it went, one line each: `NAME: N passed, M failed`.
  *
  * A suite without a single test is a failure: it would be a green light that nobody wired.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_RUNNER_H
 #define TRESTLE_TESTS_RUNNER_H

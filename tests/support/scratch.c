@@ -1,4 +1,5 @@
 /* scratch.c -- see scratch.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "support/scratch.h"
 

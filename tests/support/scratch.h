@@ -1,5 +1,7 @@
 /* scratch.h -- one arena for all that a test reads and formats: nothing to free, and no leak to report,
- * since it can be reached until the test's process ends. SPDX-License-Identifier: MIT */
+ * since it can be reached until the test's process ends.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_SCRATCH_H
 #define TRESTLE_TESTS_SCRATCH_H
 

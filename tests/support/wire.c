@@ -1,4 +1,5 @@
 /* wire.c -- see wire.h. Blocking sockets, one thread a connection; a lock guards what the threads share.
+ *
  * SPDX-License-Identifier: MIT */
 #include "support/wire.h"
 

@@ -9,7 +9,9 @@
  * The n-th request that arrives, on whatever connection, gets the n-th answer; the last one repeats. Or a
  * function chooses the answer to each. Everything that came in is recorded. The server has threads of its own
  * (one that accepts, one a connection), so it serves while the test's thread runs the loop. Failures to set
- * it up end the test by ck_abort. SPDX-License-Identifier: MIT */
+ * it up end the test by ck_abort.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_WIRE_H
 #define TRESTLE_TESTS_WIRE_H
 

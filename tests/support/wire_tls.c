@@ -1,5 +1,7 @@
 /* wire_tls.c -- a CA and a server certificate, made when a test asks for them: nothing that could expire, and
- * no key in the tree. SPDX-License-Identifier: MIT */
+ * no key in the tree.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "support/wire_tls.h"
 
 #include <check.h>

@@ -1,4 +1,5 @@
 /* wire_tls.h -- the TLS side of wire.c: OpenSSL, and certificates made on the spot.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_WIRE_TLS_H
 #define TRESTLE_TESTS_WIRE_TLS_H

@@ -1,4 +1,5 @@
 /* main.c -- runs unit suites: all of them, or those named on the command line.
+ *
  * SPDX-License-Identifier: MIT */
 #include "support/runner.h"
 #include "unit/suites.h"

@@ -1,5 +1,7 @@
 /* suites.h -- the one list of unit suites: one per source file, in tests/unit/ at the same path, named
- * test_FILE.c. SPDX-License-Identifier: MIT */
+ * test_FILE.c.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_SUITES_H
 #define TRESTLE_TESTS_SUITES_H
 

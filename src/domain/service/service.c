@@ -1,7 +1,9 @@
 /* service.c -- health and metrics.
  *
  * Health does no I/O and waits for nothing: it says that this process answers, and stays true while storage
- * is down. SPDX-License-Identifier: MIT */
+ * is down.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "domain/service.h"
 
 #include "core/buf.h"

@@ -1,7 +1,9 @@
 /* app_folder.h -- an app's root in a temporary folder, for tests of what is read at start.
  *
  * begin_app makes it, with a plain host.json; end_app removes all of it, and unsets what set_env has set. A
- * test that fails ends before that, and leaves its folder to be looked at. SPDX-License-Identifier: MIT */
+ * test that fails ends before that, and leaves its folder to be looked at.
+ *
+ * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_APP_FOLDER_H
 #define TRESTLE_TESTS_APP_FOLDER_H
 

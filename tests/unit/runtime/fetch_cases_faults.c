@@ -1,5 +1,7 @@
 /* fetch_cases_faults.c -- what fetch makes of bad peers, dead connections, lost clients and lost
- * memory. SPDX-License-Identifier: MIT */
+ * memory.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>

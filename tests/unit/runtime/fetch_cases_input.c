@@ -1,4 +1,5 @@
 /* fetch_cases_input.c -- what fetch refuses before anything is sent.
+ *
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* fetch_cases_redirect.c -- redirects: followed only if asked, and never with credentials to somebody else.
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>

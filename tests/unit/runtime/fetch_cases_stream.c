@@ -1,4 +1,5 @@
 /* fetch_cases_stream.c -- answers in pieces: whole, bounded in memory, and left early.
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>

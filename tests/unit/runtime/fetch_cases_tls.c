@@ -1,4 +1,5 @@
 /* fetch_cases_tls.c -- TLS: whom we trust, whom we do not, and that one handshake serves many requests.
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>

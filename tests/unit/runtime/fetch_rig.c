@@ -1,4 +1,6 @@
-/* fetch_rig.c -- see fetch_rig.h. SPDX-License-Identifier: MIT */
+/* fetch_rig.c -- see fetch_rig.h.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "unit/runtime/fetch_rig.h"
 
 #include <dirent.h>

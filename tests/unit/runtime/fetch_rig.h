@@ -1,4 +1,5 @@
 /* fetch_rig.h -- what the tests of fetch share: a loop around one task, and an answer that outlives it.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_FETCH_RIG_H
 #define TRESTLE_TESTS_FETCH_RIG_H

@@ -1,4 +1,5 @@
 /* http_cases_life.c -- time-outs, limits, draining, and everything that goes wrong on the way.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <errno.h>

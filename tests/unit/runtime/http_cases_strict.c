@@ -1,7 +1,9 @@
 /* http_cases_strict.c -- what the server refuses, and how: one row, one connection.
  *
  * A row that closes must end the connection behind its answer; any other must leave it usable, which is tried
- * with a second request. SPDX-License-Identifier: MIT */
+ * with a second request.
+ *
+ * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <string.h>
 

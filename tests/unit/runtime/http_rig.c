@@ -1,4 +1,5 @@
 /* http_rig.c -- see http_rig.h.
+ *
  * SPDX-License-Identifier: MIT */
 #include "unit/runtime/http_rig.h"
 

@@ -3,6 +3,7 @@
  * The client speaks over blocking sockets and must not use check's assertions (they belong to the main
  * thread): WANT notes what is wrong, and rig_serve fails the test for it. What has to happen on the loop's
  * side (setting the clock, sweeping, looking at the server) is passed to it with rig_do.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_HTTP_RIG_H
 #define TRESTLE_TESTS_HTTP_RIG_H

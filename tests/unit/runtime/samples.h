@@ -1,6 +1,7 @@
 /* samples.h -- functions as functions_load would give them, one of each kind that the envelope knows.
  *
  * For the suites request, reply and envelope, and the envelope's fuzz target.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_TESTS_SAMPLES_H
 #define TRESTLE_TESTS_SAMPLES_H

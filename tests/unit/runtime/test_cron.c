@@ -1,4 +1,5 @@
 /* test_cron.c -- schedules and the moments they name.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <string.h>

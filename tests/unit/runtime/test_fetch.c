@@ -2,6 +2,7 @@
  * bounded.
  *
  * Faults, redirects, TLS and streams have files of their own beside this one (fetch_cases_*.c).
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* test_fiber.c -- stacks: they switch, keep their registers, are guarded, and go back to the pool.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* test_functions.c -- folders to functions, functions to rows, requests to functions.
  *
  * Each test writes the folders of an app of its own; one reads the folders of this repository.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/functions.h"
 

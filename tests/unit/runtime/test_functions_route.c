@@ -1,7 +1,9 @@
 /* test_functions_route.c -- which function gets a request, and the rules that make host and handler agree on
  * it.
  *
- * HOST-42, HOST-44 (what routing has to say of it) and HOST-56. SPDX-License-Identifier: MIT */
+ * HOST-42, HOST-44 (what routing has to say of it) and HOST-56.
+ *
+ * SPDX-License-Identifier: MIT */
 #include "runtime/functions.h"
 #include "runtime/route_template.h"
 #include "unit/runtime/app_folder.h"

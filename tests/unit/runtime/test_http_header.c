@@ -1,4 +1,5 @@
 /* test_http_header.c -- finding header lines, and what may stand in them.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 

@@ -1,6 +1,7 @@
 /* test_http_server.c -- answers, streams, bodies and the order of requests, over real sockets.
  *
  * What is refused is in http_cases_strict.c; time-outs, limits, draining and faults are in http_cases_life.c.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <stdio.h>

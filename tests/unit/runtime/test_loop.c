@@ -1,4 +1,5 @@
 /* test_loop.c -- the loop runs tasks, ends when nothing is left, and reports what is live.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <fcntl.h>

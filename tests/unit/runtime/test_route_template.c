@@ -1,6 +1,8 @@
 /* test_route_template.c -- templates, the paths they match, and what they share with each other.
  *
- * The expectations are ASP.NET Core's behaviour (spec 6.2). SPDX-License-Identifier: MIT */
+ * The expectations are ASP.NET Core's behaviour (spec 6.2).
+ *
+ * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* test_settings.c -- local.settings.json and host.json: what they set, and what they are refused for.
+ *
  * SPDX-License-Identifier: MIT */
 #include "runtime/functions.h"
 #include "runtime/host_json.h"

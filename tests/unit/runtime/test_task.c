@@ -1,4 +1,5 @@
 /* test_task.c -- waits, deadlines, cancellation, children, threads, and running out of memory.
+ *
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <stdio.h>
