@@ -3,6 +3,7 @@
  *
  * A handler here tells what it saw, or does what it is asked to do: wait, stream, fail, crash. So a test that
  * speaks to the program over a socket learns what the code inside got.
+ *
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +208,7 @@ static res hog(task *t, const request *in, reply *out)
 static res crash(task *t, const request *in, reply *out)
 {
     (void)t, (void)in;
-    int *volatile nothing = NULL;
+    volatile int *volatile nothing = NULL; /* volatile, or the compiler sees through it and drops the write */
     *nothing = 1;
     return reply_text(out, 200, STR("alive\n"));
 }

@@ -182,7 +182,8 @@ START_TEST(a_fault_ends_it_by_its_signal_and_the_last_line_tells_why)
     ck_assert_holds(last, textf("task '%s'", f->target + 5));
     ck_assert_holds(last, "11111111-2222-4333-8444-555555555555");
     ck_assert_holds(err, "frames of the fault");
-    ck_assert_holds(err, "serve_http"); /* the walk has gone up through the runtime */
+    if (f->signum != SIGABRT) /* raised in the C library, whose frames cannot be walked */
+        ck_assert_holds(err, "(dispatch_run+");
 }
 END_TEST
 
