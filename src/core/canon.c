@@ -408,7 +408,7 @@ static res read_whole(canon_reader *r, str text, canon_value *ret)
         p = canon_move(r, p);
     if (p != NULL)
         p = read_text(r, canon_blanks(r, p), ret);
-    if (p != NULL)
+    if (p != NULL && p < r->end) /* there is nothing to read at the very end, unless we have moved */
         p = canon_blanks(r, p);
     if (p != NULL && p != r->end)
         canon_fail(r, p, "text after the value");

@@ -197,7 +197,6 @@ START_TEST(tabs_and_line_feeds_are_blanks_anywhere_between_tokens)
 }
 END_TEST
 
-/* Side by side in the side buffer, they once could look like one span of the source. */
 START_TEST(numbers_spelled_anew_keep_their_separators)
 {
     assert_text(canonical(STR("{\"b\":1.0,\"c\":-0,\"a\":10e0}")), STR("{\"a\":10,\"b\":1,\"c\":0}"));
@@ -401,7 +400,7 @@ END_TEST
 
 static void fail_each_allocation(str text, str want)
 {
-    str  got;
+    str  got = {NULL, 0};
     long nth = 1;
     for (;; nth++) {
         arena_fail_at(nth);
@@ -409,6 +408,7 @@ static void fail_each_allocation(str text, str want)
         if (arena_fail_pending())
             break;
         ck_assert_int_eq(r, RES_MEMORY);
+        ck_assert_ptr_null(got.at);
     }
     assert_text(got, want);
     ck_assert_int_gt(nth, 6);
