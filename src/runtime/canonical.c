@@ -7,7 +7,8 @@
 #include "runtime/canonical.h"
 
 enum {
-    MEMORY_FACTOR = 24, /* what canonicalising takes at the most, in sizes of its input … */
+    MEMORY_FACTOR =
+        24, /* sizes of its input: ordinary texts take 8; hostile ones of empty keys end as out of memory */
     MEMORY_EXTRA = 1 * MIB,
 };
 

@@ -208,7 +208,9 @@ static void read_head(answer *ret, str head)
     size_t end = str_find(rest, STR("\r\n"));
     str    line = str_slice(rest, 0, end);
     ck_assert_msg(str_starts(line, STR("HTTP/1.1 ")) && line.len >= 13, "status line '%.*s'", STR_ARG(line));
-    ret->status = atoi(line.at + 9);
+    uint64_t status = 0;
+    ck_assert_msg(str_to_u64(str_slice(line, 9, 12), &status), "status line '%.*s'", STR_ARG(line));
+    ret->status = (int)status;
     ck_assert_msg(ret->status >= 100 && ret->status <= 599 && line.at[12] == ' ', "status line '%.*s'",
                   STR_ARG(line));
     for (rest = str_from(rest, end + 2); !str_eq(rest, STR("\r\n")); rest = str_from(rest, end + 2)) {
