@@ -64,15 +64,18 @@ bool e2e_sanitized(void)
 
 /* ---- starting ---- */
 
+/* The socket stays bound until this process ends, but never listens: so the kernel gives the port to nobody
+ * else meanwhile, and a listener with SO_REUSEADDR may still have it. */
 int e2e_free_port(void)
 {
     int                fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t          len = sizeof at;
+    int                on = 1;
     ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
     ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, len), 0);
     ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-    (void)close(fd);
     return ntohs(at.sin_port);
 }
 
@@ -133,7 +136,7 @@ server server_start(const server_spec *spec)
         s.proc = start_program(spec, s.port);
         if (wait_until_ready(&s, spec->standalone))
             return s;
-        /* Somebody else may have taken the port between our looking and its binding. */
+        /* Somebody else may still have been quicker. */
         ck_assert_msg(str_has(process_err(s.proc), STR("in use")), "it ended at once: %.*s",
                       STR_ARG(process_err(s.proc)));
     }
