@@ -96,6 +96,15 @@ static void send_number(long n, size_t len)
     log_stream_send(&s, (str){text, (size_t)used});
 }
 
+static long number_at(str line, size_t from)
+{
+    size_t end = from;
+    while (end < line.len && line.at[end] >= '0' && line.at[end] <= '9')
+        end++;
+    int64_t n;
+    return str_to_i64(str_slice(line, from, end), &n) ? (long)n : -1; /* -1: no line has it */
+}
+
 /* Every line must have the next number, but for those that tell how many are missing. Gives how many lines
  * came or were told. */
 static long count_lines(str all, long *ret_told)
@@ -107,7 +116,7 @@ static long count_lines(str all, long *ret_told)
     while (all.len > 1 && str_next_field(&all, '\n', &line)) {
         bool   notice = str_starts(line, STR("{"));
         size_t from = notice ? str_find(line, STR("\"msg\":\"")) + 7 : 0;
-        long   n = strtol(line.at + from, NULL, 10);
+        long   n = number_at(line, from);
         if (line.len == 0)
             continue;
         if (notice) {
