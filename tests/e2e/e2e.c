@@ -275,6 +275,7 @@ int e2e_main(const char *name, Suite *(*make)(void))
         perror(folders);
         return EXIT_FAILURE;
     }
+    (void)setenv("CK_FORK", "yes", 1); /* each test in a process of its own: what it starts ends with it */
     int failed = runner_run(&(runner_suite){name, make});
     process_end_all();
     (void)nftw(folders, remove_one, 16, FTW_DEPTH | FTW_PHYS);

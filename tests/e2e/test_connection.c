@@ -87,8 +87,7 @@ static const char *const halves[] = {
     "GET /api/hello HTTP/1.1\r\nHost: a\r\n",
     "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nonly this",
     "POST /api/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
-    "POST /onmsg HTTP/1.1\r\nHost: a\r\nX-Azure-Functions-InvocationId: i\r\nTransfer-Encoding: "
-    "chunked\r\n\r\n",
+    "POST /onmsg HTTP/1.1\r\nX-Azure-Functions-InvocationId: i\r\nHost: a\r\nContent-Length: 9\r\n\r\n{",
 };
 
 /* HOST-49 */
