@@ -97,12 +97,24 @@ static bool may_call(const dispatcher *d, const http_exchange *x, const function
     return open || key_opens(d, x);
 }
 
+/* host.json's old httpWorker section: the host forwards plain HTTP to /NAME, whatever the route (spec 5.2).
+ */
+static function *find_forwarded_by_name(const dispatcher *d, const http_exchange *x)
+{
+    if (!d->o->under_host || !d->app->host.forward_by_name || x->path.len < 2)
+        return NULL;
+    function *fn = functions_find(d->app, str_from(x->path, 1));
+    return fn != NULL && fn->forwardable && !fn->disabled ? fn : NULL;
+}
+
 static void find_function(call *c, http_exchange *x)
 {
     dispatcher *d = c->d;
     c->fn = find_by_name(d, x);
     c->by_name = c->fn != NULL;
-    if (!c->by_name) {
+    if (c->fn == NULL)
+        c->fn = find_forwarded_by_name(d, x);
+    if (c->fn == NULL) {
         route_match m = {0};
         c->refusal = functions_route(x->arena, d->app, x->method, x->path, &m, &c->allow);
         if (c->refusal != RES_OK)

@@ -84,6 +84,21 @@ START_TEST(without_forwarding_an_http_function_is_called_with_an_envelope)
 }
 END_TEST
 
+/* Spec 5.2: the path is the function's name, and the route has no say. */
+START_TEST(with_the_old_http_worker_section_plain_requests_come_to_the_functions_name)
+{
+    const char *root = root_copy();
+    root_write(root, "host.json",
+               "{\"version\":\"2.0\",\"httpWorker\":{\"description\":{\"defaultExecutablePath\":\"x\"}}}");
+    server s = server_start(&(server_spec){.root = root});
+    answer a = client_call(s.port, "GET", "/hello?name=Bob", INVOCATION, (str){0});
+    ck_assert_status(a, 200);
+    ck_assert_str_is(text_at(answer_json(&a), "path"), "/hello");
+    ck_assert_status(client_call(s.port, "GET", "/nosuch", INVOCATION, (str){0}), 404);
+    ck_assert_int_eq(server_stop(&s), 0);
+}
+END_TEST
+
 /* HOST-36, HOST-41, HOST-45: what only the newer mode of the host sends. */
 START_TEST(with_proxying_a_chunked_body_a_raw_query_and_a_stream_pass)
 {
@@ -227,6 +242,7 @@ static Suite *suite(void)
     tcase_add_test(tc, with_an_empty_prefix_a_queue_function_that_no_route_matches_is_still_called);
     tcase_add_test(tc, with_an_empty_prefix_and_a_catch_all_route_the_function_gets_the_root_path);
     tcase_add_test(tc, without_forwarding_an_http_function_is_called_with_an_envelope);
+    tcase_add_test(tc, with_the_old_http_worker_section_plain_requests_come_to_the_functions_name);
     tcase_add_test(tc, with_proxying_a_chunked_body_a_raw_query_and_a_stream_pass);
     tcase_add_test(tc, the_function_that_sorts_first_gets_a_path_that_two_routes_match);
     tcase_add_test(tc, a_route_that_an_earlier_name_hides_ends_it_with_one_line);
