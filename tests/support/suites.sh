@@ -106,16 +106,17 @@ suite_e2e()
     meson_suite e2e asan --timeout-multiplier 4 --num-processes 1 --suite e2e
 }
 
+# The other way to switch stacks, for the suites that do.
 suite_ucontext()
 {
-    compile ucontext -Db_sanitize=address,undefined -Dfiber=ucontext
-    meson_suite ucontext ucontext --timeout-multiplier 4 --suite unit
+    NINJA_TARGET=tests/unit compile ucontext -Db_sanitize=address,undefined -Dfiber=ucontext
+    meson_suite ucontext ucontext --timeout-multiplier 4 fiber loop task canonical http_server fetch
 }
 
 # CK_FORK=no: one process a suite, so that valgrind sees its leaks at exit.
 suite_valgrind()
 {
-    compile plain --buildtype=debugoptimized
+    NINJA_TARGET=tests/unit compile plain --buildtype=debugoptimized
     local valgrind='valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible'
     CK_FORK=no meson_suite valgrind plain --timeout-multiplier 10 --wrapper "$valgrind" --suite unit
 }
