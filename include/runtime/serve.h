@@ -9,6 +9,8 @@
 
 #include "runtime/functions.h"
 
+enum { SERVE_PORT_UNSAID = -1 };
+
 typedef struct {
     const char    *root;       /* the folder of host.json */
     const char    *listen;     /* address */
@@ -25,6 +27,8 @@ typedef struct {
     uint64_t head_ms;                    /* time for a request's head; 0: the default */
     uint64_t drain_ms;                   /* how long calls under way may take after SIGTERM */
 } serve_options;
+
+int serve_port(const serve_options *o, const function_app *functions); /* the one that it will listen on */
 
 /* Returns the exit code: 0 only after SIGTERM or SIGINT, for the host takes 0 as "the app is done" and never
  * restarts it. */

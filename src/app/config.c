@@ -1,4 +1,5 @@
-/* config.c -- see config.h. The command line wins over the environment; the environment over defaults.
+/* config.c -- see config.h. The command line wins over the environment, the environment over
+ * local.settings.json, and that over defaults.
  *
  * SPDX-License-Identifier: MIT */
 #include "app/config.h"
@@ -11,13 +12,12 @@
 
 #include "core/log.h"
 
-enum { STANDALONE_PORT = 7071, PORT_MAX = 65535 };
+enum { PORT_MAX = 65535 };
 
 typedef struct {
     config *c;
     char   *error;
     size_t  error_size;
-    bool    port_given;
 } reading;
 
 PRINTF_LIKE(2, 3) static bool wrong(reading *r, const char *fmt, ...)
@@ -52,7 +52,6 @@ static bool set_port(reading *r, const char *value)
     if (!read_number(r, "--port", value, 0, PORT_MAX, &n))
         return false;
     r->c->serve.port = (int)n;
-    r->port_given = true;
     return true;
 }
 
@@ -193,9 +192,6 @@ static bool read_limit(reading *r, const char *name, uint64_t least, uint64_t mo
 static bool read_environment(reading *r)
 {
     serve_options *o = &r->c->serve;
-    const char    *root = getenv("AzureWebJobsScriptRoot");
-    if (root != NULL && *root != '\0')
-        o->root = root;
     o->function_key = str_of(getenv("TRESTLE_FUNCTION_KEY"));
     log_add_secret(o->function_key);
 
@@ -217,7 +213,25 @@ static bool read_environment(reading *r)
     o->access_log = access == 1;
     o->tasks_max = tasks;
     o->connections_max = connections;
+    return true;
+}
+
+/* What must be known before local.settings.json can be read: where it is, and whether it is ours to read. */
+static bool read_place(reading *r)
+{
+    const char *root = getenv("AzureWebJobsScriptRoot");
+    if (root != NULL && *root != '\0')
+        r->c->serve.root = root;
     return read_host_port(r);
+}
+
+/* Under the host its Values are in the environment already. */
+static bool read_settings_file(reading *r, arena *a)
+{
+    str why;
+    if (r->c->serve.under_host || settings_load(a, r->c->serve.root, &why) == RES_OK)
+        return true;
+    return wrong(r, "%.*s", STR_ARG(why));
 }
 
 static bool is_loopback(const char *address)
@@ -225,18 +239,29 @@ static bool is_loopback(const char *address)
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
-bool config_read(int argc, char **argv, config *ret, char *error, size_t error_size)
+/* What others can reach must ask for a key. */
+static bool may_listen(reading *r)
 {
-    *ret = (config){.serve = {.root = ".", .listen = "127.0.0.1", .port = STANDALONE_PORT}};
+    const serve_options *o = &r->c->serve;
+    if (r->c->command != COMMAND_SERVE || o->under_host || is_loopback(o->listen) || o->function_key.len > 0)
+        return true;
+    return wrong(r,
+                 "--listen '%s' can be reached by others: set TRESTLE_FUNCTION_KEY, which functions with a "
+                 "key then ask for",
+                 o->listen);
+}
+
+res config_read(arena *a, int argc, char **argv, config *ret, char *error, size_t error_size)
+{
+    *ret = (config){.serve = {.root = ".", .listen = "127.0.0.1", .port = SERVE_PORT_UNSAID}};
     reading r = {.c = ret, .error = error, .error_size = error_size};
-    if (!read_environment(&r) || !read_arguments(&r, argc, argv))
-        return false;
-    const serve_options *o = &ret->serve;
-    if (ret->command == COMMAND_SERVE && !o->under_host && !is_loopback(o->listen) &&
-        o->function_key.len == 0)
-        return wrong(&r,
-                     "--listen '%s' can be reached by others: set TRESTLE_FUNCTION_KEY, which functions with "
-                     "a key then ask for",
-                     o->listen);
-    return true;
+    if (!read_place(&r) || !read_arguments(&r, argc, argv))
+        return RES_INVALID;
+    if (ret->command != COMMAND_SERVE && ret->command != COMMAND_ROUTES)
+        return RES_OK;
+    if (!read_settings_file(&r, a))
+        return RES_CONFIG;
+    if (!read_environment(&r) || !may_listen(&r))
+        return RES_INVALID;
+    return RES_OK;
 }

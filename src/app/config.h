@@ -1,4 +1,4 @@
-/* config.h -- the command line and the environment, read once into serve_options.
+/* config.h -- the command line, the environment and local.settings.json, read once into serve_options.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_APP_CONFIG_H
@@ -15,7 +15,8 @@ typedef struct {
     const char   *data;    /* --data */
 } config;
 
-/* False with one line in `error` that says what is wrong and what would be right. */
-bool config_read(int argc, char **argv, config *ret, char *error, size_t error_size);
+/* `a` lives as long as the process. RES_INVALID (command line, environment) or RES_CONFIG (a file) with one
+ * line in `error` that says what is wrong and what would be right. */
+res config_read(arena *a, int argc, char **argv, config *ret, char *error, size_t error_size);
 
 #endif

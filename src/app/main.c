@@ -1,7 +1,7 @@
 /* main.c -- the program: reads the command line, runs one command, returns its exit code.
  *
- * Exit codes: 0 done (serve: only after SIGTERM or SIGINT), 1 failed, 2 wrong command line. Never 200, which
- * the Functions host takes as "restart at once".
+ * Exit codes: 0 done (serve: only after SIGTERM or SIGINT), 1 failed, 2 wrong command line or setting. Never
+ * 200, which the Functions host takes as "restart at once".
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -36,46 +36,56 @@ static const char help[] =
     "Under the Functions host (FUNCTIONS_CUSTOMHANDLER_PORT set) the port is the host's. Settings: see "
     "README.md.\n";
 
-static int print_version(void)
+static int print_version(arena *a)
 {
-    arena *a = arena_new(COMMAND_MEMORY);
-    if (a == NULL)
-        return EXIT_FAILURE;
     str curl = fetch_library_version(a);
     printf("trestle %s\n%.*s\n", TRESTLE_VERSION, STR_ARG(curl));
-    arena_free(a);
     return EXIT_SUCCESS;
 }
 
-static int print_routes(const serve_options *o)
+static int print_routes(arena *a, const serve_options *o)
 {
-    arena *a = arena_new(COMMAND_MEMORY);
-    if (a == NULL)
-        return EXIT_FAILURE;
     function_app *app;
     str           error;
-    res           r = settings_load(a, o->root, &error);
-    if (r == RES_OK)
-        r = functions_load(a, o->root, o->rows, o->row_count, &app, &error);
-    if (r == RES_OK) {
-        buf text;
-        buf_init(&text, a, 1 * MIB);
-        functions_print(app, arena_strf(a, "http://%s:%d", o->listen, o->port), &text);
-        (void)fwrite(text.at, 1, text.len, stdout); /* a reader that left is no failure */
-    } else {
+    if (functions_load(a, o->root, o->rows, o->row_count, &app, &error) != RES_OK) {
         fprintf(stderr, "trestle: %.*s\n", STR_ARG(error));
+        return EXIT_FAILURE;
     }
-    arena_free(a);
-    return r == RES_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+    buf text;
+    buf_init(&text, a, 1 * MIB);
+    functions_print(app, arena_strf(a, "http://%s:%d", o->listen, serve_port(o, app)), &text);
+    (void)fwrite(text.at, 1, text.len, stdout); /* a reader that left is no failure */
+    return EXIT_SUCCESS;
+}
+
+static int run(arena *a, const config *c)
+{
+    switch (c->command) {
+    case COMMAND_HELP:
+        (void)fputs(help, stdout);
+        return EXIT_SUCCESS;
+    case COMMAND_VERSION:
+        return print_version(a);
+    case COMMAND_ROUTES:
+        return print_routes(a, &c->serve);
+    case COMMAND_SERVE:
+        break;
+    }
+    return serve(&c->serve);
 }
 
 int main(int argc, char **argv)
 {
     char   error[512];
     config c;
-    if (!config_read(argc, argv, &c, error, sizeof error)) {
+    arena *a = arena_new(COMMAND_MEMORY);
+    if (a == NULL)
+        return EXIT_FAILURE;
+    res r = config_read(a, argc, argv, &c, error, sizeof error);
+    if (r != RES_OK) {
         fprintf(stderr, "trestle: %s\n", error);
-        return EXIT_USAGE;
+        arena_free(a);
+        return r == RES_INVALID ? EXIT_USAGE : EXIT_FAILURE;
     }
     c.serve.rows = handlers;
     c.serve.row_count = handler_count;
@@ -83,17 +93,7 @@ int main(int argc, char **argv)
     c.serve.storage = "none in this version";
     const char *sha = getenv("BUILD_SHA");
     service_set_version(sha != NULL && *sha != '\0' ? sha : TRESTLE_VERSION);
-
-    switch (c.command) {
-    case COMMAND_HELP:
-        (void)fputs(help, stdout);
-        return EXIT_SUCCESS;
-    case COMMAND_VERSION:
-        return print_version();
-    case COMMAND_ROUTES:
-        return print_routes(&c.serve);
-    case COMMAND_SERVE:
-        break;
-    }
-    return serve(&c.serve);
+    int code = run(a, &c);
+    arena_free(a);
+    return code;
 }

@@ -20,6 +20,7 @@
 #include "runtime/timers.h"
 
 enum {
+    STANDALONE_PORT = 7071,
     APP_MEMORY = 64 * MIB,
     DRAIN_MS_DEFAULT = 25 * 1000,
     DRAIN_POLL_MS = 20,
@@ -121,9 +122,7 @@ static void print_banner(const app *s)
 static res load(app *s, str *ret_error)
 {
     const serve_options *o = s->o;
-    res                  r = o->under_host ? RES_OK : settings_load(s->a, o->root, ret_error);
-    if (r == RES_OK)
-        r = functions_load(s->a, o->root, o->rows, o->row_count, &s->app, ret_error);
+    res                  r = functions_load(s->a, o->root, o->rows, o->row_count, &s->app, ret_error);
     if (r == RES_OK)
         r = functions_check(s->a, s->app, ret_error);
     if (r == RES_OK && !o->under_host)
@@ -141,7 +140,7 @@ static res listen_on(app *s, str *ret_error)
     const serve_options *o = s->o;
     http_server_options  options = http_server_defaults();
     options.address = o->listen;
-    options.port = o->port;
+    options.port = serve_port(o, s->app);
     if (o->connections_max != 0)
         options.connections_max = o->connections_max;
     if (o->head_ms != 0)
@@ -194,6 +193,13 @@ static int run(app *s)
         return fail("calls were cut off at the end", (str){0});
     loop_close();
     return EXIT_SUCCESS;
+}
+
+int serve_port(const serve_options *o, const function_app *functions)
+{
+    if (o->port != SERVE_PORT_UNSAID)
+        return o->port;
+    return functions->host.local_port != 0 ? functions->host.local_port : STANDALONE_PORT;
 }
 
 int serve(const serve_options *o)

@@ -177,6 +177,24 @@ START_TEST(a_schedule_that_cannot_be_read_ends_it_with_one_line)
 }
 END_TEST
 
+START_TEST(the_programs_own_settings_may_stand_in_the_settings_file_too)
+{
+    const char *root = root_copy();
+    root_write(root, "local.settings.json",
+               "{\"Values\":{\"TRESTLE_LOG_LEVEL\":\"chatty\"},\"Host\":{\"LocalHttpPort\":24999}}");
+    outcome o = e2e_run(e2e_app(), LIST("--root", root), NULL, NULL);
+    ck_assert_int_eq(o.status, 2);
+    ck_assert_holds(o.err, "TRESTLE_LOG_LEVEL is 'chatty'");
+
+    outcome over = e2e_run(e2e_app(), LIST("routes", "--root", root), LIST("TRESTLE_LOG_LEVEL=info"), NULL);
+    ck_assert_int_eq(over.status, 0); /* the environment wins over the file */
+    ck_assert_holds(over.out, "http://127.0.0.1:24999/");
+    outcome told = e2e_run(e2e_app(), LIST("routes", "--port", "24998", "--root", root),
+                           LIST("TRESTLE_LOG_LEVEL=info"), NULL);
+    ck_assert_holds(told.out, "http://127.0.0.1:24998/"); /* and the command line over both */
+}
+END_TEST
+
 START_TEST(a_local_settings_file_that_is_not_json_ends_it_with_one_line)
 {
     const char *root = root_copy();
@@ -254,6 +272,7 @@ static Suite *suite(void)
     tcase_add_test(tc, a_timer_runs_once_at_start_if_it_is_told_to);
     tcase_add_test(tc, a_timer_and_a_queue_function_can_be_started_by_hand);
     tcase_add_loop_test(tc, a_schedule_that_cannot_be_read_ends_it_with_one_line, 0, 5);
+    tcase_add_test(tc, the_programs_own_settings_may_stand_in_the_settings_file_too);
     tcase_add_test(tc, a_local_settings_file_that_is_not_json_ends_it_with_one_line);
     tcase_add_test(tc, a_preflight_is_answered_for_allowed_origins_alone);
     tcase_add_test(tc, a_stream_carries_the_headers_of_cors_too);
