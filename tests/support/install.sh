@@ -49,6 +49,11 @@ curl                  curl
 /usr/lib/debug/.build-id  libc6-dbg
 /etc/ssl/certs/ca-certificates.crt  ca-certificates
 '
+# Elsewhere the assembly for aarch64 is at home, or there is no cross compiler for it.
+[ "$(uname -m)" != x86_64 ] || PACKAGES[test]+='
+aarch64-linux-gnu-gcc              gcc-aarch64-linux-gnu
+/usr/aarch64-linux-gnu/include     libc6-dev-arm64-cross
+'
 PACKAGES[bench]="${PACKAGES[test]}"'
 go                    golang-go
 '
