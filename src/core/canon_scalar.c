@@ -195,7 +195,7 @@ static inline const char *skip_number(canon_reader *r, const char *start, bool *
 
 static const char *read_number(canon_reader *r, const char *start, canon_value *ret)
 {
-    bool        canonical;
+    bool        canonical = false; /* unset only where skip_number fails */
     const char *end = skip_number(r, start, &canonical);
     if (end != NULL && end >= r->limit) {
         start = canon_move(r, start);

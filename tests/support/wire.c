@@ -133,12 +133,19 @@ static bool fill(conn *c, size_t want_max)
     return true;
 }
 
+/* Digits behind blanks; the bytes behind them are not terminated, so this is no work for strtoul. */
+static size_t number_at(str s)
+{
+    uint64_t n;
+    return str_to_u64(str_trim(str_slice(s, 0, str_find_char(s, '\r'))), &n) ? (size_t)n : 0;
+}
+
 static size_t content_length(str head)
 {
     static const char name[] = "\r\ncontent-length:";
     for (size_t i = 0; i + sizeof name - 1 < head.len; i++)
         if (strncasecmp(head.at + i, name, sizeof name - 1) == 0)
-            return strtoul(head.at + i + sizeof name - 1, NULL, 10);
+            return number_at(str_from(head, i + sizeof name - 1));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -378,6 +379,14 @@ str heard_header(const peer *p, str name)
     return (str){NULL, 0};
 }
 
+static size_t hex_at(const char *at, const char *end)
+{
+    size_t n = 0;
+    for (; at < end && isxdigit((unsigned char)*at); at++)
+        n = n * 16 + (size_t)(*at <= '9' ? *at - '0' : (*at | 0x20) - 'a' + 10);
+    return n;
+}
+
 /* Takes chunks off the front of the bytes; the data moves to where the first chunk began. */
 static bool hear_chunks(peer *p)
 {
@@ -388,7 +397,7 @@ static bool hear_chunks(peer *p)
         while ((line_end = memmem(p->bytes + at, p->len - at, "\r\n", 2)) == NULL)
             if (!read_more(p))
                 return false;
-        size = strtoul(p->bytes + at, NULL, 16);
+        size = hex_at(p->bytes + at, line_end);
         at = (size_t)(line_end - p->bytes) + 2;
         while (p->len < at + size + 2)
             if (!read_more(p))
@@ -436,15 +445,16 @@ bool hear(peer *p, bool head_only)
     p->head = (str){p->bytes, (size_t)(end - p->bytes) + 4};
     p->body = STR("");
     p->used = p->head.len;
-    int      status = p->head.len > 12 ? (int)strtol(p->head.at + 9, NULL, 10) : 0;
-    uint64_t length = 0;
+    uint64_t status = 0, length = 0;
+    if (!str_to_u64(str_slice(p->head, 9, 12), &status))
+        status = 0;
     p->has_length = str_to_u64(heard_header(p, STR("content-length")), &length);
     p->chunked = str_eq(heard_header(p, STR("transfer-encoding")), STR("chunked"));
     bool no_body = head_only || status == 204 || status == 304 || status < 200;
     bool whole = no_body || (p->chunked      ? hear_chunks(p)
                              : p->has_length ? hear_length(p, length)
                                              : hear_until_end(p));
-    p->status = whole ? status : 0;
+    p->status = whole ? (int)status : 0;
     return whole;
 }
 
