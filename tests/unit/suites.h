@@ -24,6 +24,7 @@
     X(metrics)         \
     X(res)             \
     X(str)             \
+    X(service)         \
     X(canonical)       \
     X(cron)            \
     X(envelope)        \
