@@ -218,7 +218,8 @@ static str describe_refusal(arena *a, const http_exchange *x, const call *c)
 {
     str path = str_slice(x->path, 0, PATH_SHOWN_MAX);
     if (c->refusal == RES_METHOD)
-        return arena_strf(a, "'%.*s' is not allowed here, but %.*s", STR_ARG(x->method), STR_ARG(c->allow));
+        return arena_strf(a, "'%.*s' is not allowed here; allowed: %.*s", STR_ARG(x->method),
+                          STR_ARG(c->allow));
     if (c->refusal == RES_NOT_FOUND)
         return arena_strf(a, "no function serves '%.*s %.*s'", STR_ARG(x->method), STR_ARG(path));
     return str_of(c->message);
