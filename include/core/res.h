@@ -23,14 +23,15 @@ typedef enum {
     RES_UNSUPPORTED, /* a media type or feature that we do not speak */
     RES_THROTTLED,
     /* operational: passed up with context */
-    RES_GONE,        /* the client left; nobody reads the answer */
-    RES_TIMEOUT,     /* the deadline of the task has passed */
-    RES_UNREACHABLE, /* nothing was sent, or the peer never answered */
-    RES_UPSTREAM,    /* the peer answered, with a failure or nonsense */
-    RES_UNAVAILABLE, /* over a limit of ours, shutting down, or the circuit is open */
-    RES_MEMORY,      /* the request's memory budget is spent */
-    RES_CONFIG,      /* a setting is missing or wrong */
-    RES_INTERNAL,    /* a fault of ours */
+    RES_GONE,          /* the client left; nobody reads the answer */
+    RES_TIMEOUT,       /* the deadline of the task has passed */
+    RES_UNREACHABLE,   /* nothing was sent, or the peer never answered */
+    RES_UPSTREAM,      /* the peer answered, with a failure or nonsense */
+    RES_UNAVAILABLE,   /* over a limit of ours, shutting down, or the circuit is open */
+    RES_UNPROVISIONED, /* the table, container or queue itself is missing */
+    RES_MEMORY,        /* the request's memory budget is spent */
+    RES_CONFIG,        /* a setting is missing or wrong */
+    RES_INTERNAL,      /* a fault of ours */
     RES_COUNT
 } res;
 

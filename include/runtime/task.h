@@ -33,6 +33,12 @@ res par_each(task *t, size_t n, size_t width, par_fn *fn, void *ctx) MUST_USE;
  * change meanwhile; it cannot be interrupted, so a cancelled task still waits for its end. */
 res task_offload(task *t, void (*fn)(void *arg), void *arg) MUST_USE;
 
+/* fn with an arena of its own in t->arena, freed when it returns: for loops over much, in bounded memory.
+ * What it leaves in t's own arena (t->arena as it was before the call) stays. Its failure's message is kept.
+ */
+typedef res task_scope_fn(task *t, void *ctx);
+res         task_scope(task *t, size_t memory_bytes, task_scope_fn *fn, void *ctx) MUST_USE;
+
 /* Notes what this level knows, in front of what is known already, and returns the code:
  *     return task_fail(t, r, "score of team '%.*s'", STR_ARG(team));  ->  score of team 'red': tables
  * answered 500 */

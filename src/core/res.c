@@ -27,6 +27,7 @@ static const res_info rows[RES_COUNT] = {
     ROW(RES_UNREACHABLE,     502, "unreachable",         true,  "A service behind this is unreachable."),
     ROW(RES_UPSTREAM,        502, "upstream",            true,  "A service behind this failed."),
     ROW(RES_UNAVAILABLE,     503, "unavailable",         true,  "Not available now; try again later."),
+    ROW(RES_UNPROVISIONED,   503, "unprovisioned",       true,  "The storage is not set up yet."),
     ROW(RES_MEMORY,          503, "out_of_memory",       false, "The request needs too much memory."),
     ROW(RES_CONFIG,          500, "config",              false, "A setting is missing or wrong."),
     ROW(RES_INTERNAL,        500, "internal",            false, "Something went wrong here."),

@@ -1,0 +1,4 @@
+/* retry.c -- not written yet.
+ *
+ * SPDX-License-Identifier: MIT */
+typedef int not_an_empty_file;

@@ -1,0 +1,4 @@
+/* storage_rig.c -- not written yet.
+ *
+ * SPDX-License-Identifier: MIT */
+typedef int not_an_empty_file;
