@@ -98,7 +98,9 @@ static res append_to_blob(engine_conn *c, void *ctx, engine_outcome *out)
 
 res blob_write_append(void *self, task *t, str in, str name, str bytes, uint64_t at, uint64_t *ret_bytes)
 {
-    append_job job = {.about = blob_rows_about(t->arena, in, name, &(blob_put){0}), .bytes = bytes, .at = at};
+    append_job job = {.about = blob_rows_about(t->arena, in, name, &(blob_put){.create_only = false}),
+                      .bytes = bytes,
+                      .at = at};
     TRY(engine_write(t, self, append_to_blob, &job));
     if (ret_bytes != NULL)
         *ret_bytes = job.bytes_after;

@@ -20,7 +20,7 @@
 #include "storage/embedded/sql_bind.h"
 
 const char blobs_schema[] =
-    "CREATE TABLE containers (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE containers (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;"
     "CREATE TABLE blobs ("
     "  container INTEGER NOT NULL,"
     "  name TEXT NOT NULL,"
@@ -30,12 +30,12 @@ const char blobs_schema[] =
     "  append INTEGER NOT NULL,"
     "  content_type TEXT NOT NULL,"
     "  metadata BLOB NOT NULL,"
-    "  PRIMARY KEY (container, name)) WITHOUT ROWID;"
+    "  PRIMARY KEY (container, name)) WITHOUT ROWID, STRICT;"
     "CREATE TABLE blob_parts ("
     "  generation INTEGER NOT NULL,"
     "  start INTEGER NOT NULL,"
     "  data INTEGER NOT NULL,"
-    "  PRIMARY KEY (generation, start)) WITHOUT ROWID;"
+    "  PRIMARY KEY (generation, start)) WITHOUT ROWID, STRICT;"
     "CREATE TABLE blob_staged ("
     "  upload TEXT NOT NULL,"
     "  number INTEGER NOT NULL,"
@@ -45,9 +45,9 @@ const char blobs_schema[] =
     "  bytes INTEGER NOT NULL,"
     "  staged_us INTEGER NOT NULL,"
     "  data INTEGER NOT NULL,"
-    "  PRIMARY KEY (upload, number, start)) WITHOUT ROWID;"
+    "  PRIMARY KEY (upload, number, start)) WITHOUT ROWID, STRICT;"
     "CREATE INDEX blob_staged_when ON blob_staged (staged_us);"
-    "CREATE TABLE blob_data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);";
+    "CREATE TABLE blob_data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
 
 static res insert_container(engine_conn *c, void *ctx, engine_outcome *out)
 {

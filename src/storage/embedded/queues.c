@@ -27,7 +27,7 @@ static const int64_t never_us = INT64_C(253402300799000000); /* 9999-12-31T23:59
 /* Ids of dropped queues are not given again (AUTOINCREMENT), nor are those of messages: seq breaks ties of
  * visible_us in the order of arrival. */
 const char queues_schema[] =
-    "CREATE TABLE queues (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE queues (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;"
     "CREATE TABLE messages ("
     "  seq INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  queue INTEGER NOT NULL,"
@@ -37,7 +37,7 @@ const char queues_schema[] =
     "  inserted_us INTEGER NOT NULL,"
     "  expires_us INTEGER NOT NULL,"
     "  visible_us INTEGER NOT NULL,"
-    "  body BLOB NOT NULL);"
+    "  body BLOB NOT NULL) STRICT;"
     "CREATE UNIQUE INDEX messages_id ON messages (queue, id);"
     "CREATE INDEX messages_visible ON messages (queue, visible_us, seq);"
     "CREATE INDEX messages_expires ON messages (queue, expires_us);";
@@ -197,7 +197,7 @@ static res insert_message(engine_conn *c, void *ctx, engine_outcome *out)
     job->expires_us = expiry_us(job->inserted_us, job->ttl_s);
     job->visible_us = job->inserted_us + (int64_t)job->delay_s * US_PER_S;
     job->receipt = engine_tick(c);
-    TRY(queue_expire(c, queue, job->inserted_us, out));
+    TRY(queue_expire(c, queue_id, job->inserted_us, out));
 
     sqlite3_stmt *s = engine_prepare(c,
                                      "INSERT INTO messages (queue, id, receipt, dequeue_count, inserted_us,"

@@ -118,7 +118,7 @@ static res look_at_visible(engine_conn *c, void *ctx, engine_outcome *out)
     deliver_job *job = ctx;
     int64_t      queue_id = 0;
     TRY(queue_find(c, job->queue, &queue_id, out));
-    return find_visible(c, job, queue, clock_wall_us(), out);
+    return find_visible(c, job, queue_id, clock_wall_us(), out);
 }
 
 static void give(arena *a, const deliver_job *job, queue_message **ret, size_t *ret_count)
