@@ -137,6 +137,11 @@ static void leave_without_memory(void *ctx)
     fiber_leave();
 }
 
+void task_guard_memory(arena *a)
+{
+    arena_on_exhausted(a, leave_without_memory, NULL);
+}
+
 /* A task with everything set but its arena, which the caller owns until launch() has succeeded. */
 static task_impl *new_task(const char *name, task_fn *fn, task_end_fn *end, void *ctx)
 {
@@ -160,7 +165,7 @@ static res launch(task_impl *t, task **ret)
         give_task(t);
         return RES_MEMORY;
     }
-    arena_on_exhausted(t->pub.arena, leave_without_memory, NULL);
+    task_guard_memory(t->pub.arena);
     link_live(t);
     loop_ready(t);
     if (ret != NULL)
@@ -206,6 +211,7 @@ static void finish(task_impl *t)
     if (t->has_timer)
         (void)uv_timer_stop(&t->timer); /* always 0 */
     fiber_release(&t->fiber);
+    task_scope_unwind(t);
     if (t->end != NULL)
         t->end(&t->pub, t->ctx, t->result, t->message);
     if (t->owns_arena)

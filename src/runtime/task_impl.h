@@ -22,6 +22,8 @@ struct task_impl {
     res          why; /* reason to stop; RES_OK: none */
     bool         owns_arena, queued;
 
+    struct task_scope_frame *scope; /* innermost task_scope; NULL: none */
+
     wait         *waiting; /* NULL: running, or in the queue of ready tasks */
     wait_stop_fn *stop;
 
@@ -51,6 +53,9 @@ void loop_ready(task_impl *t);
 void       task_resume(task_impl *t); /* from loop.c alone */
 task_impl *task_current(void);        /* NULL on the loop's own stack */
 void       task_pool_close(void);     /* at loop_close: timers of pooled tasks are closed */
+
+void task_guard_memory(arena *a);     /* a spent budget of this arena leaves the running task */
+void task_scope_unwind(task_impl *t); /* task_scope.c: what a task that left its stack had open */
 
 /* As task_start, for par_each: shares name, arena, log context and deadline of the parent. */
 res task_start_child(task_impl *parent, task_fn *fn, task_end_fn *end, void *ctx, task **ret);

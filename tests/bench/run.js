@@ -1,7 +1,8 @@
 // run.js -- speed and memory against peers, in one interleaved run; called by ./dev bench.
 //
 // Absolute figures differ from machine to machine and from minute to minute; the ratios within a run are what counts. The server
-// under test has core 0 to itself, the load generator core 1. CPU seconds are the server's own user + system time.
+// under test has core 0 to itself, the load generator core 1. CPU seconds are the server's own user + system time. Parts can be
+// named: ./dev bench storage
 'use strict';
 const { spawn, execFileSync } = require('child_process');
 const fs = require('fs'), net = require('net'), os = require('os'), path = require('path'), http = require('http');
@@ -30,12 +31,13 @@ function get(port, where) {
   });
 }
 
-async function start(name, argv, env, port, where) {
-  const child = spawn('taskset', ['-c', '0', ...argv], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+// `core`: which one it has to itself; `ready`: the status that says it is up.
+async function start(name, argv, env, port, where, core = '0', ready = status => status === 200) {
+  const child = spawn('taskset', ['-c', core, ...argv], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
   started.push(child);
   for (let i = 0; i < 400; i++) {
     if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode}`);
-    try { if (await get(port, where) === 200) return { name, child, port, where }; } catch { /* not listening yet */ }
+    try { if (ready(await get(port, where))) return { name, child, port, where }; } catch { /* not listening yet */ }
     await sleep(25);
   }
   throw new Error(`${name} did not answer on port ${port}`);
@@ -189,9 +191,16 @@ function print() {
   for (const r of table) console.log(`${r.what.padEnd(w)}  ${r.value.padEnd(v)}  ${r.target.padEnd(t)}  ${r.verdict}`.trimEnd());
 }
 
+const storage = require('./store.js')({ BIN, TMP, ROUNDS, SECONDS, QUICK, start, stop, freePort, load, row, say, median });
+
 (async () => {
   let code = 0;
-  try { await health(); coldStart(); await memory(); canon(); print(); } catch (e) { console.error(`bench: ${e.stack}`); code = 1; }
+  try { 
+    const parts = { health, coldStart, memory, canon, storage };
+    const named = process.argv.slice(2).filter(word => parts[word]);
+    for (const name of named.length ? named : Object.keys(parts)) await parts[name]();
+    print();
+  } catch (e) { console.error(`bench: ${e.stack}`); code = 1; }
   for (const child of started) await stop(child);
   fs.rmSync(TMP, { recursive: true, force: true });
   process.exit(code);

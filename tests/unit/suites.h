@@ -33,6 +33,7 @@
     X(fiber)             \
     X(functions)         \
     X(functions_route)   \
+    X(gate)              \
     X(http_header)       \
     X(http_server)       \
     X(loop)              \
