@@ -36,7 +36,7 @@ LIVE_TEST(a_queue_can_be_created_twice_and_deleted_once)
     OK(queues_create(t, in));
     OK(queues_create(t, in));
     OK(queues_delete(t, in));
-    EXPECT(RES_NOT_FOUND, queues_delete(t, in));
+    EXPECT(RES_UNPROVISIONED, queues_delete(t, in));
 }
 
 LIVE_TEST(a_missing_queue_is_unprovisioned_below_and_made_above)

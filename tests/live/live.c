@@ -14,9 +14,10 @@
 
 enum { SKIPPED = 77, SUITES_MAX = 16, SHOWN_MAX = 200 };
 
-static live_kind kind;
-static azurite  *emulator;
-static char      dir[64]; /* empty: this test has none yet */
+static live_kind    kind;
+static azurite     *emulator;
+static azurite_spec emulator_spec;
+static char         dir[64]; /* empty: this test has none yet */
 
 live_kind live_is(void)
 {
@@ -30,46 +31,42 @@ azurite *live_azurite(void)
 
 /* ---- the program ---- */
 
-static int run_suites(const char *back_end, const runner_suite *suites, size_t count, int argc, char **argv)
+/* Once a program, before its first test, and in its own process: the kernel ends Azurite with it. */
+static void before_all(void)
 {
-    runner_suite named[SUITES_MAX];
-    ck_assert_uint_le(count, SUITES_MAX);
-    for (size_t i = 0; i < count; i++)
-        named[i] = (runner_suite){.name = textf("%s_%s", back_end, suites[i].name), .make = suites[i].make};
-    for (int i = 1; i < argc; i++)
-        argv[i] = (char *)(uintptr_t)textf("%s_%s", back_end, argv[i]);
-    return runner_main(named, count, argc, argv);
-}
-
-static bool start_azurite(const azurite_spec *spec)
-{
-    kind = LIVE_AZURE;
-    emulator = azurite_start(spec);
-    if (emulator == NULL)
-        fprintf(stderr, "skipped: these tests need Azurite\n");
-    return emulator != NULL;
+    if (kind == LIVE_EMBEDDED || emulator != NULL)
+        return;
+    emulator = azurite_start(&emulator_spec);
+    if (emulator != NULL)
+        return;
+    fprintf(stderr, "skipped: these tests need Azurite\n");
+    (void)fflush(NULL);
+    _exit(SKIPPED);
 }
 
 int live_main(const runner_suite *suites, size_t count, int argc, char **argv)
 {
-    const char *back_end = argc > 1 ? argv[1] : "";
-    if (strcmp(back_end, "azure") != 0 && strcmp(back_end, "embedded") != 0) {
+    const char  *back_end = argc > 1 ? argv[1] : "";
+    runner_suite named[SUITES_MAX];
+    kind = *back_end == 'a' ? LIVE_AZURE : LIVE_EMBEDDED;
+    if ((strcmp(back_end, "azure") != 0 && strcmp(back_end, "embedded") != 0) || count > SUITES_MAX) {
         fprintf(stderr, "usage: %s azure|embedded [SUITE...]\n", argv[0]);
         return EXIT_FAILURE;
     }
-    kind = LIVE_EMBEDDED;
-    if (*back_end == 'a' && !start_azurite(&(azurite_spec){.tls = false}))
-        return SKIPPED;
-    int result = run_suites(back_end, suites, count, argc - 1, argv + 1);
+    for (size_t i = 0; i < count; i++)
+        named[i] = (runner_suite){.name = textf("%s_%s", back_end, suites[i].name), .make = suites[i].make};
+    for (int i = 2; i < argc; i++)
+        argv[i] = (char *)(uintptr_t)textf("%s_%s", back_end, argv[i]);
+    int result = runner_main(named, count, argc - 1, argv + 1);
     azurite_stop(emulator);
     return result;
 }
 
-int live_azure_main(const azurite_spec *spec, const runner_suite *suites, size_t count)
+int live_azure_main(const azurite_spec *spec, const runner_suite *suites, size_t count, int argc, char **argv)
 {
-    if (!start_azurite(spec))
-        return SKIPPED;
-    int result = runner_main(suites, count, 1, NULL);
+    kind = LIVE_AZURE;
+    emulator_spec = *spec;
+    int result = runner_main(suites, count, argc, argv);
     azurite_stop(emulator);
     return result;
 }
@@ -101,6 +98,7 @@ static void after_each(void)
 TCase *live_case(const char *name)
 {
     TCase *c = tcase_create(name);
+    tcase_add_unchecked_fixture(c, before_all, NULL);
     tcase_add_checked_fixture(c, NULL, after_each);
     tcase_set_timeout(c, LIVE_TEST_SECONDS);
     return c;

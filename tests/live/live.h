@@ -54,7 +54,8 @@ typedef enum { LIVE_AZURE, LIVE_EMBEDDED } live_kind;
 /* "azure" or "embedded", then names of suites. The exit code; 77 (skipped) when there is no Azurite. */
 int       live_main(const runner_suite *suites, size_t count, int argc, char **argv);
 /* For programs that are about Azurite alone. */
-int       live_azure_main(const azurite_spec *spec, const runner_suite *suites, size_t count);
+int       live_azure_main(const azurite_spec *spec, const runner_suite *suites, size_t count, int argc,
+                          char **argv);
 live_kind live_is(void);
 azurite  *live_azurite(void); /* NULL: embedded */
 

@@ -139,6 +139,11 @@ static const char *program_in(const char *variable, const char *otherwise)
     return value != NULL && *value != '\0' ? value : otherwise;
 }
 
+static const char *script(void)
+{
+    return program_in("TRESTLE_AZURITE", "");
+}
+
 static const char *find_node(void)
 {
     str paths = str_of(program_in("PATH", "/usr/local/bin:/usr/bin:/bin")), dir;
@@ -150,9 +155,20 @@ static const char *find_node(void)
     return NULL;
 }
 
-static process *launch(const azurite *a, const char *node, const char *script)
+static bool is_installed(void)
 {
-    const char *args[ARGS_MAX] = {node, script, "--silent", "--disableTelemetry", "--inMemoryPersistence"};
+    const char *why = find_node() == NULL           ? "node is not on the PATH"
+                      : access(script(), R_OK) != 0 ? "its npm package is not installed"
+                                                    : NULL;
+    if (why != NULL)
+        fprintf(stderr, "Azurite cannot be started: %s\n", why);
+    return why == NULL;
+}
+
+static process *launch(const azurite *a)
+{
+    const char *args[ARGS_MAX] = {find_node(), script(), "--silent", "--disableTelemetry",
+                                  "--inMemoryPersistence"};
     size_t      n = 5;
     for (size_t i = 0; i < AZURITE_SERVICES; i++) {
         args[n++] = textf("--%sPort", service_names[i]);
@@ -173,14 +189,7 @@ static process *launch(const azurite *a, const char *node, const char *script)
 
 bool azurite_again(azurite *a)
 {
-    const char *node = find_node();
-    const char *script = program_in("TRESTLE_AZURITE", "");
-    if (node == NULL || access(script, R_OK) != 0) {
-        fprintf(stderr, "Azurite cannot be started: %s\n",
-                node == NULL ? "node is not on the PATH" : "its npm package is not installed");
-        return false;
-    }
-    a->proc = launch(a, node, script);
+    a->proc = launch(a);
     for (uint64_t until = process_now_ms() + START_LIMIT_MS; process_alive(a->proc);) {
         if (all_listen(a))
             return true;
@@ -198,6 +207,8 @@ azurite *azurite_start(const azurite_spec *spec)
 {
     azurite *a = arena_one(scratch(), azurite);
     a->spec = *spec;
+    if (!is_installed())
+        return NULL;
     if (spec->tls && !make_certificate(a)) {
         fprintf(stderr, "no certificate could be made for Azurite\n");
         return NULL;
