@@ -47,7 +47,8 @@ const filter *filter_not(arena *a, const filter *f);                        /* f
 /* Texts that begin so: name ge 'abc' and name lt 'abd'. The empty prefix gives NULL: all. */
 const filter *filter_prefix(arena *a, const char *name, str prefix);
 
-/* RES_INVALID with *ret_why: over FILTER_COMPARISONS_MAX, a bad name, text that is not UTF-8, a bad GUID. */
+/* RES_INVALID with *ret_why: over FILTER_COMPARISONS_MAX, a bad name, text that is not UTF-8, a bad GUID, a
+ * double that is not finite (it has no literal). What follows wants filters that have passed. */
 res filter_check(arena *a, const filter *f, str *ret_why) MUST_USE;
 
 /* As OData, e.g. (PartitionKey eq 'o''b') and (n gt 5L); not percent-encoded. Empty for NULL. */

@@ -1,7 +1,8 @@
 /* provision.h -- something that must have been done once in this process before anything else works.
  *
  * Concurrent first callers share one attempt. Success is remembered; a failure is not, so the next call tries
- * again. The attempt is a task of the first caller; when that one is cancelled, the next waiter takes over.
+ * again; who waited for an attempt that failed gets its failure. The attempt runs in the first caller's task;
+ * when that one is cancelled, or its memory is spent, the next waiter takes over.
  *
  *     static provision tables_are_there = PROVISION_INIT;
  *     TRY(provision_once(t, &tables_are_there, make_tables, NULL));
@@ -14,9 +15,13 @@
 
 #include "runtime/gate.h"
 
+enum { PROVISION_WHY_BYTES = 160 };
+
 typedef struct {
     bool done, busy;
     gate over; /* of the attempt under way */
+    res  last; /* how the latest attempt ended; RES_GONE: its task was stopped, so somebody else must try */
+    char why[PROVISION_WHY_BYTES]; /* and its message */
 } provision;
 
 #define PROVISION_INIT ((provision){0})
