@@ -37,6 +37,9 @@ typedef struct {
     uint64_t connect_ms; /* 0: 5,000 */
     unsigned redirects_max; /* 0: none are followed */
     bool     repeatable;    /* may be sent again after a dead connection; GET, HEAD always are */
+    unsigned idle_max_s;    /* a kept connection that was idle for longer is not used; 0: libcurl's 118 */
+    bool     direct;        /* never by a proxy */
+    bool    *sent;          /* may be NULL: tells, also on failure, whether any of it may have been sent */
 } fetch_request;
 
 typedef struct {

@@ -227,6 +227,7 @@ static res send_once(task *t, fetch_stream *s, const fetch_request *in, fetch_op
     if (s->x == NULL || !fetch_transfer_set(s->x, t->arena, in, o) || !fetch_multi_add(s->x))
         return task_fail(t, RES_MEMORY, "%.*s: no memory for a transfer", STR_ARG(s->origin));
     res r = fetch_wait(t, s, o->streams ? FETCH_WAKE_HEAD : FETCH_WAKE_END);
+    s->sent = s->sent || s->x->sends > 0;
     return r == RES_OK ? r
                        : task_fail(t, r, "%.*s: stopped while waiting for the answer", STR_ARG(s->origin));
 }
@@ -402,6 +403,8 @@ res fetch_run(task *t, const fetch_request *in, bool streams, fetch_answer *ret,
     res r = check_request(t, in, &origin);
     if (r == RES_OK)
         r = run_hops(t, s, *in, origin, streams, &answer);
+    if (in->sent != NULL)
+        *in->sent = s->sent;
     if (r != RES_OK) {
         fetch_count(s, r);
         fetch_drop(s);

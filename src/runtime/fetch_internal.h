@@ -139,7 +139,7 @@ void        fetch_turn_set_limits(size_t running_max, size_t waiting_max); /* te
 
 struct fetch_stream {
     bool            turn; /* counts against FETCH_AT_ONCE_MAX */
-    bool            counted, closed;
+    bool            counted, closed, sent;
     fetch_transfer *x;
     buf             piece;  /* what the reader looks at */
     str             origin; /* "https://host:port", for messages */

@@ -176,11 +176,11 @@ static bool set_callbacks(fetch_transfer *x)
 
 /* No proxy but a wanted one. libcurl would ignore HTTP_PROXY in capitals, for CGI programs get one from
  * clients; we are none. */
-static bool set_proxy(fetch_transfer *x, bool tls)
+static bool set_proxy(fetch_transfer *x, bool tls, bool direct)
 {
     const char *asked = getenv("TRESTLE_PROXY"), *proxy = NULL, *except = NULL;
     bool        ok = true;
-    if (asked != NULL && strcmp(asked, "1") == 0) {
+    if (!direct && asked != NULL && strcmp(asked, "1") == 0) {
         proxy = getenv(tls ? "HTTPS_PROXY" : "HTTP_PROXY");
         proxy = proxy != NULL ? proxy : getenv(tls ? "https_proxy" : "http_proxy");
         except = getenv("NO_PROXY");
@@ -215,6 +215,8 @@ static bool set_connection(fetch_transfer *x, const fetch_request *in, const fet
     SET(CURLOPT_FRESH_CONNECT, o->fresh ? 1L : 0L);
     SET(CURLOPT_CONNECTTIMEOUT_MS, option_ms(in->connect_ms != 0 ? in->connect_ms : CONNECT_MS));
     SET(CURLOPT_TIMEOUT_MS, option_ms(o->left_ms));
+    if (in->idle_max_s != 0)
+        SET(CURLOPT_MAXAGE_CONN, (long)in->idle_max_s);
     SET_IF_KNOWN(CURLOPT_QUICK_EXIT,
                  1L); /* 7.87: giving up while a name is resolved does not block the loop */
     if (!o->tls)
@@ -310,7 +312,8 @@ bool fetch_transfer_set(fetch_transfer *x, arena *a, const fetch_request *in, co
     x->repeatable = in->repeatable || x->head_request || str_eq(in->method, STR("GET"));
     x->body_max = in->answer_max != 0 ? in->answer_max : o->streams ? UINT64_MAX : MIB;
     buf_limit(&x->body, o->streams ? FETCH_STREAM_HIGH + BUFFER_STREAM : (size_t)x->body_max);
-    return set_callbacks(x) && set_proxy(x, o->tls) && set_connection(x, in, o) && set_message(x, a, in, o);
+    return set_callbacks(x) && set_proxy(x, o->tls, in->direct) && set_connection(x, in, o) &&
+           set_message(x, a, in, o);
 }
 
 /* ---- pool ---- */

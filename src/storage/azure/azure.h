@@ -35,7 +35,8 @@ typedef struct {
     str                body;
     size_t             answer_max; /* 0: 1 MiB */
     uint64_t           try_ms;     /* of one try; 0: 10,000 */
-    bool once; /* never sent twice: a retry would do it twice (appends, queue puts keep false) */
+    bool
+        once; /* never sent twice, unless it was refused before it was looked at: a retry would do it twice */
 } azure_request;
 
 typedef struct {
@@ -49,12 +50,14 @@ typedef struct {
 /* RES_OK: an answer came, whatever its status, and it is not one that more tries would better. Anything else
  * is final, with its context in the message. */
 res azure_call(task *t, azure_endpoint *e, const azure_request *in, azure_answer *ret) MUST_USE;
-/* The same for an answer that is read in pieces (fetch_read); only the head is retried. */
+/* The same for an answer that is read in pieces (fetch_read); only the head is retried. An answer of 300 and
+ * above has its body in ret->http (up to 64 KiB), and *ret_stream is NULL. try_ms is the time for all of it;
+ * 0: 10 minutes. */
 res azure_call_stream(task *t, azure_endpoint *e, const azure_request *in, azure_answer *ret,
                       fetch_stream **ret_stream) MUST_USE;
 
 /* What a failing status means, by the table of codes in spec 3.6: with "OPERATION: 409 EntityAlreadyExists"
- * as the task's message. RES_OK below 300. */
+ * as the task's message. RES_OK below 300, and for 304. */
 res azure_result(task *t, const azure_request *in, const azure_answer *got) MUST_USE;
 
 /* Percent-encoded but for A-Z a-z 0-9 - _ . ~ and the bytes of `keep`. */
