@@ -10,7 +10,14 @@
 #include "core/arena.h"
 #include "core/str.h"
 
+/* Of so many bytes, padded. */
+static inline size_t base64_len(size_t bytes)
+{
+    return (bytes + 2) / 3 * 4;
+}
+
 str  base64_encode(arena *a, str data);
+void base64_encode_to(str data, char *out); /* base64_len(data.len) characters, not terminated */
 str  base64url_encode(arena *a, str data);
 bool base64_decode(arena *a, str text, str *ret) MUST_USE;
 bool base64url_decode(arena *a, str text, str *ret) MUST_USE;

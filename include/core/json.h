@@ -40,7 +40,9 @@ str             json_text(const json_val *v, str otherwise); /* strings only */
 bool            json_truth(const json_val *v, bool otherwise);
 int64_t json_int(const json_val *v, int64_t otherwise); /* integers, and reals that are whole and in range */
 double  json_double(const json_val *v, double otherwise); /* otherwise also for what overflows, as 1e400 */
-size_t  json_len(const json_val *v);                      /* elements or members; else 0 */
+/* A number written with a point or an exponent, as 3.0, which some formats tell apart from 3. */
+bool    json_is_real(const json_val *v);
+size_t  json_len(const json_val *v); /* elements or members; else 0 */
 const json_val *json_at(const json_val *array, size_t i);
 
 /* for (json_iter it = json_each(v); json_next(&it);) use it.key (members only) and it.value */

@@ -30,14 +30,9 @@ static const char url_chars[64 + 1] = LETTERS_AND_DIGITS "-_";
 static const uint8_t standard_values[256] = {LETTERS_AND_DIGITS_ROWS, K('+', 62), K('/', 63)};
 static const uint8_t url_values[256] = {LETTERS_AND_DIGITS_ROWS, K('-', 62), K('_', 63)};
 
-/* The length cannot overflow: 4/3 of the largest object is still below SIZE_MAX. One byte more is asked for
- * because the encoding of nothing is still a place. */
-static str encode(arena *a, str data, const char *chars, bool pad)
+/* Returns how many characters were written. */
+static size_t encode_to(str data, char *out, const char *chars, bool pad)
 {
-    char *out = arena_alloc(a, (data.len + 2) / 3 * 4 + 1);
-    if (out == NULL)
-        return (str){NULL, 0};
-
     const uint8_t *in = (const uint8_t *)data.at;
     size_t         left = data.len;
     char          *to = out;
@@ -57,7 +52,17 @@ static str encode(arena *a, str data, const char *chars, bool pad)
         for (size_t i = left; pad && i < 3; i++)
             *to++ = '=';
     }
-    return (str){out, (size_t)(to - out)};
+    return (size_t)(to - out);
+}
+
+/* The length cannot overflow: 4/3 of the largest object is still below SIZE_MAX. One byte more is asked for
+ * because the encoding of nothing is still a place. */
+static str encode(arena *a, str data, const char *chars, bool pad)
+{
+    char *out = arena_alloc(a, base64_len(data.len) + 1);
+    if (out == NULL)
+        return (str){NULL, 0};
+    return (str){out, encode_to(data, out, chars, pad)};
 }
 
 /* Text without its padding. The padding, if there is any, must fill the last group up to four characters. */
@@ -113,6 +118,11 @@ static bool decode(arena *a, str text, const uint8_t *values, bool pad_required,
     to += left > 0 ? left - 1 : 0;
     *ret = (str){(const char *)out, (size_t)(to - out)};
     return true;
+}
+
+void base64_encode_to(str data, char *out)
+{
+    (void)encode_to(data, out, standard_chars, true); /* base64_len told the caller already */
 }
 
 str base64_encode(arena *a, str data)

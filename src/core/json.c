@@ -185,6 +185,15 @@ double json_double(const json_val *v, double otherwise)
     return isfinite(d) ? d : otherwise;
 }
 
+bool json_is_real(const json_val *v)
+{
+    if (!yyjson_is_raw(plain(v)))
+        return yyjson_is_real(plain(v));
+    str digits = {yyjson_get_raw(plain(v)), yyjson_get_len(plain(v))};
+    return str_find_char(digits, '.') < digits.len || str_find_char(digits, 'e') < digits.len ||
+           str_find_char(digits, 'E') < digits.len;
+}
+
 size_t json_len(const json_val *v)
 {
     return yyjson_is_ctn(plain(v)) ? yyjson_get_len(plain(v)) : 0;

@@ -47,6 +47,10 @@ START_TEST(the_published_texts_go_both_ways)
         url = str_of(vectors[_i].url), back;
     assert_str(base64_encode(a, plain), encoded);
     assert_str(base64url_encode(a, plain), url);
+    char here[16];
+    ck_assert_uint_eq(base64_len(plain.len), encoded.len);
+    base64_encode_to(plain, here);
+    assert_str((str){here, encoded.len}, encoded);
     ck_assert(base64_decode(a, encoded, &back));
     assert_str(back, plain);
     ck_assert(base64url_decode(a, url, &back));

@@ -162,6 +162,31 @@ START_TEST(a_double_is_any_number_that_does_not_overflow)
 }
 END_TEST
 
+static const struct {
+    str  text;
+    bool real;
+} reals[] = {
+    {STR_INIT("3"), false},
+    {STR_INIT("-3"), false},
+    {STR_INIT("123456789012345678901234567890"), false},
+    {STR_INIT("3.0"), true},
+    {STR_INIT("3e0"), true},
+    {STR_INIT("1e400"), true},
+    {STR_INIT("-1E400"), true},
+    {STR_INIT("-0.0"), true},
+    {STR_INIT("1.0e400"), true},
+    {STR_INIT("\"3.0\""), false},
+    {STR_INIT("[1.0]"), false},
+    {STR_INIT("null"), false},
+};
+
+START_TEST(a_real_is_a_number_with_a_point_or_an_exponent)
+{
+    ck_assert_int_eq(json_is_real(parsed(reals[_i].text)), reals[_i].real);
+    ck_assert(!json_is_real(NULL));
+}
+END_TEST
+
 START_TEST(elements_and_members_are_visited_in_their_order)
 {
     const json_val   *v = parsed(STR("{\"b\":[10,[20,21],30],\"a\":{\"x\":{}},\"b\":null}"));
@@ -477,6 +502,7 @@ Suite *suite_json(void)
     tcase_add_test(c, a_key_with_a_nul_is_not_its_beginning);
     tcase_add_loop_test(c, an_integer_is_any_whole_number_in_range, 0, COUNT(ints));
     tcase_add_test(c, a_double_is_any_number_that_does_not_overflow);
+    tcase_add_loop_test(c, a_real_is_a_number_with_a_point_or_an_exponent, 0, COUNT(reals));
     tcase_add_test(c, elements_and_members_are_visited_in_their_order);
     tcase_add_test(c, an_empty_container_has_nothing_to_visit);
     tcase_add_test(c, the_document_outlives_its_text);
