@@ -7,6 +7,8 @@
 
 #include "runtime/fetch_internal.h"
 
+enum { MEMORY = 64 * MIB };
+
 static storage_rig_task latest;
 
 static void on_end(task *t, void *ctx, res result, str message)
@@ -28,7 +30,7 @@ void storage_rig_run_all(storage_rig_task *list, size_t count)
 {
     ck_assert_int_eq(loop_open(), RES_OK);
     for (size_t i = 0; i < count; i++) {
-        task_spec spec = {.name = "test", .deadline_ms = list[i].deadline_ms};
+        task_spec spec = {.name = "test", .deadline_ms = list[i].deadline_ms, .memory_bytes = MEMORY};
         list[i].result = RES_COUNT;
         ck_assert_int_eq(task_start(&spec, run_one, on_end, &list[i], &list[i].task), RES_OK);
     }
