@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/log.h"
 #include "storage/azure/error.h"
 #include "unit/storage/azure_rig.h"
 
@@ -127,12 +128,66 @@ START_TEST(a_wrong_key_is_a_matter_of_configuration)
 }
 END_TEST
 
+/* ---- secrets ---- */
+
+static const struct {
+    const char *connection; /* %s: the endpoint */
+    wire_answer answer;
+} telltales[] = {
+#define WITH_KEY "AccountName=acct;AccountKey=" RIG_KEY ";TableEndpoint=%s"
+#define WITH_SAS "TableEndpoint=%s;SharedAccessSignature=sv=1&sig=hunter2sas"
+    {WITH_KEY, {.bytes = RIG_STATUS("403 x", "")}},
+    {WITH_SAS, {.bytes = RIG_STATUS("403 x", "")}},
+    {WITH_SAS, {.bytes = RIG_STATUS("404 x", "")}},
+    {WITH_KEY, {.bytes = RIG_STATUS("500 x", "retry-after-ms: 1\r\n")}},
+    {WITH_SAS, {.bytes = "no HTTP", .then = WIRE_CLOSE}},
+    {WITH_KEY, {.then = WIRE_RESET}},
+    {WITH_SAS, {.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n"}},
+};
+
+START_TEST(no_failure_puts_a_key_signature_or_path_into_the_log)
+{
+    char  line[8192] = "";
+    FILE *log = tmpfile();
+    ck_assert_ptr_nonnull(log);
+    wire *w = wire_start(&telltales[_i].answer, 1, NULL);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    const char *connection = textf(telltales[_i].connection, wire_url(w, "/acct"));
+#pragma GCC diagnostic pop
+    log_set_fds(fileno(log), fileno(log));
+    log_set_level(LOG_DEBUG);
+    azure_request in = {
+        .operation = "tables_get", .method = STR("GET"), .path = STR("/T(PartitionKey='hunter2key')")};
+    azure_got got = azure_rig_call(azure_rig_connect(AZURE_TABLES, connection), in, 0);
+    log_error("%s", got.message); /* as the edge does */
+    log_drain(1000);
+    log_set_fds(-1, -1);
+    log_set_level(LOG_ERROR);
+
+    ck_assert(got.result != RES_OK || got.means != RES_OK);
+    rewind(log);
+    size_t len = fread(line, 1, sizeof line - 1, log);
+    ck_assert_uint_gt(len, 0);
+    ck_assert_ptr_nonnull(strstr(line, "tables_get"));
+    const char *authorization = azure_rig_header(w, 0, "Authorization");
+    ck_assert_ptr_null(strstr(line, RIG_KEY));
+    ck_assert_ptr_null(strstr(line, "hunter2"));
+    if (authorization != NULL)
+        ck_assert_ptr_null(strstr(line, strchr(authorization, ':') + 1));
+    (void)fclose(log);
+    wire_stop(w);
+}
+END_TEST
+
 TCase *azure_cases_error(void)
 {
     TCase *c = tcase_create("error");
     tcase_add_checked_fixture(c, rig_before, rig_after);
     tcase_add_loop_test(c, a_failing_answer_is_understood_in_every_form, 0, sizeof answers / sizeof *answers);
     tcase_add_test(c, the_message_of_a_failure_has_operation_status_and_code);
+    tcase_add_loop_test(c, no_failure_puts_a_key_signature_or_path_into_the_log, 0,
+                        sizeof telltales / sizeof *telltales);
     tcase_add_test(c, a_wrong_key_is_a_matter_of_configuration);
     return c;
 }

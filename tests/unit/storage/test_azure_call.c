@@ -255,6 +255,26 @@ START_TEST(what_must_be_sent_once_is_not_sent_twice)
 }
 END_TEST
 
+START_TEST(a_name_that_is_being_deleted_is_waited_for_beyond_the_usual_tries)
+{
+#define DELETING RIG_STATUS("409 x", SOON "x-ms-error-code: TableBeingDeleted\r\n")
+    wire_answer rows[7] = {{.bytes = DELETING},       {.bytes = DELETING}, {.bytes = DELETING},
+                           {.bytes = DELETING},       {.bytes = DELETING}, {.bytes = DELETING},
+                           {.bytes = RIG_OK("", "0")}};
+    wire       *w = wire_start(rows, 7, NULL);
+    azure_got   got = azure_rig_call(azure_rig_endpoint(w, AZURE_TABLES), INSERT, 0);
+    ck_assert_int_eq(got.status, 200);
+    ck_assert_uint_eq(got.tries, 7);
+    ck_assert(!got.doubtful); /* refused each time */
+    wire_stop(w);
+
+    w = wire_start(rows, 1, NULL);
+    ck_assert_int_eq(azure_rig_call(azure_rig_endpoint(w, AZURE_TABLES), INSERT, 0).means, RES_UNAVAILABLE);
+    ck_assert_uint_eq(wire_requests(w), 1 + RETRY_SLOW_TRIES);
+    wire_stop(w);
+}
+END_TEST
+
 static const struct {
     http_header h;
     bool        found;
@@ -424,6 +444,7 @@ Suite *suite_azure_call(void)
     LOOP(c, after_four_tries_the_last_answer_is_the_result, lasting);
     tcase_add_test(c, who_is_told_to_wait_for_minutes_gives_up_at_once);
     tcase_add_loop_test(c, what_must_be_sent_once_is_not_sent_twice, 0, 3);
+    tcase_add_test(c, a_name_that_is_being_deleted_is_waited_for_beyond_the_usual_tries);
     LOOP(c, every_form_of_retry_after_is_understood, waits);
     tcase_add_test(c, waits_grow_up_to_their_cap_with_full_jitter);
     tcase_add_loop_test(c, a_wait_that_the_deadline_would_cut_is_not_begun, 0, 2);
