@@ -113,6 +113,15 @@ STORE_TEST(blocks_staged_for_one_blob_are_not_those_of_another)
     ck_assert_int_eq(B.put_blocks(e, t, files, STR("other"), STR("u"), 1, PLAIN, &info), RES_INVALID);
 }
 
+STORE_TEST(blocks_staged_in_a_dropped_container_are_not_those_of_the_next)
+{
+    blobs_rig_make(t, e);
+    stage(t, e, "u", 0, STR("a"));
+    ck_assert_int_eq(B.drop(e, t, files), RES_OK);
+    blobs_rig_make(t, e);
+    ck_assert_int_eq(commit(t, e, "u", 1), RES_INVALID);
+}
+
 STORE_TEST(conditions_are_looked_at_when_blocks_are_committed)
 {
     blob_info info, now;
@@ -158,6 +167,7 @@ TCase *embedded_blobs_cases_blocks(void)
     tcase_add_test(c, blocks_beyond_the_count_and_empty_ones_leave_nothing_behind);
     tcase_add_test(c, two_uploads_of_one_blob_do_not_mix);
     tcase_add_test(c, blocks_staged_for_one_blob_are_not_those_of_another);
+    tcase_add_test(c, blocks_staged_in_a_dropped_container_are_not_those_of_the_next);
     tcase_add_test(c, conditions_are_looked_at_when_blocks_are_committed);
     tcase_add_test(c, blocks_that_nobody_committed_are_gone_after_a_week);
     return c;

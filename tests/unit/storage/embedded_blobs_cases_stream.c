@@ -219,6 +219,8 @@ STORE_TEST(a_blob_of_100_mib_goes_in_by_blocks_and_comes_out_in_bounded_memory)
     (void)before;
 #endif
     ck_assert_int_eq(B.remove(e, t, files, STR("a"), STR("")), RES_OK);
+    ck_assert_int_gt(embedded_rig_number(t, e, "SELECT COUNT(*) FROM blob_data"), 0); /* not all at once */
+    embedded_rig_settle(t, e);
     ck_assert_int_eq(embedded_rig_number(t, e, "SELECT COUNT(*) FROM blob_data"), 0);
 }
 

@@ -44,6 +44,7 @@ str blobs_rig_bytes(task *t, size_t len, unsigned seed)
 
 void blobs_rig_no_leftovers(task *t, engine *e)
 {
+    embedded_rig_settle(t, e);
     ck_assert_int_eq(embedded_rig_number(t, e,
                                          "SELECT COUNT(*) FROM blob_data WHERE id NOT IN (SELECT data FROM"
                                          " blob_parts UNION ALL SELECT data FROM blob_staged)"),

@@ -20,11 +20,12 @@ res       blobs_rig_put_if(task *t, engine *e, const char *name, blob_put how, b
 str       blobs_rig_get(task *t, engine *e, const char *name);
 /* Bytes that differ from place to place: no part can be taken for another. */
 str       blobs_rig_bytes(task *t, size_t len, unsigned seed);
-/* No bytes without an owner, no part without a blob: true after every operation. */
+/* No bytes without an owner, no part without a blob: true after every operation, in the end. */
 void      blobs_rig_no_leftovers(task *t, engine *e);
 
 TCase *embedded_blobs_cases_blocks(void);
 TCase *embedded_blobs_cases_list(void);
+TCase *embedded_blobs_cases_many(void);
 TCase *embedded_blobs_cases_stream(void);
 
 #endif
