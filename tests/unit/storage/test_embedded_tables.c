@@ -9,7 +9,7 @@
 #include "storage/embedded/row_codec.h"
 #include "storage/embedded/schema.h"
 #include "unit/storage/embedded_rig.h"
-#include "unit/storage/tables_cases.h"
+#include "unit/storage/embedded_tables_cases.h"
 #include "unit/suites.h"
 
 #define T embedded_tables
@@ -511,6 +511,6 @@ Suite *suite_embedded_tables(void)
     tcase_add_test(c, a_token_that_is_none_is_refused);
     tcase_add_test(c, a_transaction_is_applied_as_a_whole_or_not_at_all);
     suite_add_tcase(s, c);
-    suite_add_tcase(s, tables_cases_faults());
+    suite_add_tcase(s, embedded_tables_cases_faults());
     return s;
 }
