@@ -56,9 +56,9 @@ static res find_ops(task *t, store_id store, call *ret)
 
 static res begin(task *t, container in, call *ret)
 {
-    TRY(facade_check_name(t, "container", in.name));
     *ret = (call){.in = in.name};
-    return find_ops(t, in.store, ret);
+    TRY(find_ops(t, in.store, ret));
+    return facade_check_name(t, "container", in.name);
 }
 
 /* Lists come as XML, which has no way to write control characters, U+FFFE and U+FFFF. */
@@ -222,7 +222,7 @@ res blobs_delete_container(task *t, container in)
 res blobs_list_containers(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
                           size_t *ret_count, str *ret_token)
 {
-    call c;
+    call c = {0};
     TRY(find_ops(t, store, &c));
     return facade_list(t, c.ops->list, c.self, prefix, most, token, ret_names, ret_count, ret_token);
 }

@@ -190,3 +190,16 @@ void odata_write(buf *out, const entity *e)
         write_property(out, &e->props[i]);
     buf_add_char(out, '}');
 }
+
+size_t odata_least_bytes(const entity *e)
+{
+    enum { AROUND_KEYS = 31, AROUND_NAME = 4, ANNOTATION = 24 };
+    size_t len = AROUND_KEYS + e->partition.len + e->row.len;
+    for (size_t i = 0; i < e->count; i++) {
+        const property *p = &e->props[i];
+        bool            is_text = p->type == EDM_STRING || p->type == EDM_GUID;
+        len += AROUND_NAME + p->name.len + (is_annotated(p->type) ? ANNOTATION + p->name.len : 0);
+        len += p->type == EDM_BINARY ? base64_len(p->text.len) : is_text ? p->text.len : 1;
+    }
+    return len;
+}

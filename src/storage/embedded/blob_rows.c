@@ -144,14 +144,6 @@ res blob_rows_add_parts(engine_conn *c, int64_t generation, uint64_t start, str 
     return RES_OK;
 }
 
-res blob_rows_drop_parts(engine_conn *c, int64_t generation, engine_outcome *out)
-{
-    TRY(blob_rows_run(c,
-                      "DELETE FROM blob_data WHERE id IN (SELECT data FROM blob_parts WHERE generation = ?1)",
-                      generation, out));
-    return blob_rows_run(c, "DELETE FROM blob_parts WHERE generation = ?1", generation, out);
-}
-
 /* ---- ETags ---- */
 
 static str etag_text(int64_t tick, char out[ETAG_SIZE])

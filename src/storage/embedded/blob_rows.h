@@ -45,7 +45,6 @@ res blob_rows_add_parts(engine_conn *c, int64_t generation, uint64_t start, str 
                         engine_outcome *out) MUST_USE;
 /* One piece, which no part refers to yet. */
 res blob_rows_add_data(engine_conn *c, str bytes, int64_t *ret_id, engine_outcome *out) MUST_USE;
-res blob_rows_drop_parts(engine_conn *c, int64_t generation, engine_outcome *out) MUST_USE;
 /* One statement with one number as its parameter, and no rows. */
 res blob_rows_run(engine_conn *c, const char *sql, int64_t id, engine_outcome *out) MUST_USE;
 

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "core/clock.h"
+#include "storage/embedded/blob_dead.h"
 #include "storage/embedded/blob_rows.h"
 #include "storage/embedded/sql_bind.h"
 
@@ -101,7 +102,7 @@ static res stage_block(engine_conn *c, void *ctx, engine_outcome *out)
         TRY(stage_piece(c, job, in, start, now_us, out));
         start += BLOB_PART_BYTES;
     } while (start < job->bytes.len);
-    return RES_OK;
+    return blob_dead_collect_for(c, job->bytes.len, out);
 }
 
 res blob_stage_block(void *self, task *t, str in, str name, str upload, uint32_t number, str bytes)
@@ -181,7 +182,7 @@ static res commit_blocks(engine_conn *c, void *ctx, engine_outcome *out)
     job->row = (blob_row){.there = true, .generation = tick, .tick = tick};
     TRY(measure(c, job, in, &job->row.bytes, out));
     if (old.there)
-        TRY(blob_rows_drop_parts(c, old.generation, out));
+        TRY(blob_dead_add(c, old.generation, out));
     TRY(move_pieces(c, job, out));
     return blob_rows_set(c, in, &job->about, &job->row, out);
 }

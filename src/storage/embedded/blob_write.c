@@ -4,6 +4,7 @@
  * that ask for the same at once one succeeds.
  *
  * SPDX-License-Identifier: MIT */
+#include "storage/embedded/blob_dead.h"
 #include "storage/embedded/blob_rows.h"
 #include "storage/embedded/sql_bind.h"
 
@@ -25,12 +26,13 @@ static res put_blob(engine_conn *c, void *ctx, engine_outcome *out)
     TRY(blob_rows_find(c, in, job->about.name, &old, NULL, out));
     TRY(blob_rows_may_put(&old, job->about.name, job->how, out));
     if (old.there)
-        TRY(blob_rows_drop_parts(c, old.generation, out));
+        TRY(blob_dead_add(c, old.generation, out));
 
     int64_t tick = engine_tick(c);
     job->row = (blob_row){.there = true, .generation = tick, .tick = tick, .bytes = job->bytes.len};
     TRY(blob_rows_add_parts(c, job->row.generation, 0, job->bytes, out));
-    return blob_rows_set(c, in, &job->about, &job->row, out);
+    TRY(blob_rows_set(c, in, &job->about, &job->row, out));
+    return blob_dead_collect_for(c, job->bytes.len, out);
 }
 
 res blob_write_put(void *self, task *t, str in, str name, str bytes, const blob_put *how, blob_info *ret)
@@ -123,7 +125,7 @@ static res remove_blob(engine_conn *c, void *ctx, engine_outcome *out)
     if (!old.there)
         return blob_rows_missing(out, job->name);
     TRY(blob_rows_may_put(&old, job->name, &(blob_put){.if_match = job->if_match}, out));
-    TRY(blob_rows_drop_parts(c, old.generation, out));
+    TRY(blob_dead_add(c, old.generation, out));
 
     sqlite3_stmt *s = engine_prepare(c, "DELETE FROM blobs WHERE container = ?1 AND name = ?2", out);
     if (s == NULL)

@@ -5,15 +5,17 @@
  *     blob_parts    generation, start -> data       which bytes of the blob begin at `start`
  *     blob_staged   upload, number, start -> data   blocks that no blob has yet
  *     blob_data     id -> up to 256 KiB
+ *     blob_dead     generations that no blob has any more; containers_dead likewise (blob_dead.c)
  *
  * Bytes are apart from what says whose they are, so that committing blocks moves small rows only. A put makes
- * a new generation and removes the parts of the old one in the same transaction: who reads a blob in several
+ * a new generation, and the parts of the old one are removed then or later: who reads a blob in several
  * transactions by its generation gets that very content, or finds that it is gone. An append keeps the
  * generation, for what was there stays as it was.
  *
  * Names compare by their UTF-8 bytes (SQLite's BINARY), which is the order of lists.
  *
  * SPDX-License-Identifier: MIT */
+#include "storage/embedded/blob_dead.h"
 #include "storage/embedded/blob_rows.h"
 #include "storage/embedded/name_list.h"
 #include "storage/embedded/schema.h"
@@ -47,6 +49,8 @@ const char blobs_schema[] =
     "  data INTEGER NOT NULL,"
     "  PRIMARY KEY (upload, number, start)) WITHOUT ROWID, STRICT;"
     "CREATE INDEX blob_staged_when ON blob_staged (staged_us);"
+    "CREATE TABLE blob_dead (generation INTEGER PRIMARY KEY) STRICT;"
+    "CREATE TABLE containers_dead (id INTEGER PRIMARY KEY) STRICT;"
     "CREATE TABLE blob_data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;";
 
 static res insert_container(engine_conn *c, void *ctx, engine_outcome *out)
@@ -67,24 +71,14 @@ static res create_container(void *self, task *t, str name)
     return engine_write(t, self, insert_container, &name);
 }
 
-static const char *const drop_steps[] = {
-    "DELETE FROM blob_data WHERE id IN (SELECT p.data FROM blobs b JOIN blob_parts p"
-    " ON p.generation = b.generation WHERE b.container = ?1)",
-    "DELETE FROM blob_parts WHERE generation IN (SELECT generation FROM blobs WHERE container = ?1)",
-    "DELETE FROM blobs WHERE container = ?1",
-    "DELETE FROM blob_data WHERE id IN (SELECT data FROM blob_staged WHERE container = ?1)",
-    "DELETE FROM blob_staged WHERE container = ?1",
-    "DELETE FROM containers WHERE id = ?1",
-};
-
+/* Its number is never given again, so nobody can find what it had; that goes bit by bit. */
 static res delete_container(engine_conn *c, void *ctx, engine_outcome *out)
 {
     const str *name = ctx;
     int64_t    in = 0;
     TRY(blob_rows_container(c, *name, &in, out));
-    for (size_t i = 0; i < sizeof drop_steps / sizeof drop_steps[0]; i++)
-        TRY(blob_rows_run(c, drop_steps[i], in, out));
-    return RES_OK;
+    TRY(blob_rows_run(c, "DELETE FROM containers WHERE id = ?1", in, out));
+    return blob_dead_add_container(c, in, out);
 }
 
 static res drop_container(void *self, task *t, str name)

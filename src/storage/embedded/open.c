@@ -20,6 +20,8 @@ res embedded_open(arena *a, const char *dir, backend *ret, str *ret_error)
         return r;
     }
     engine_add_chore(e, tables_chore);
+    engine_add_chore(e, blobs_chore);
+    engine_add_chore(e, queues_chore);
     *ret = (backend){.tables = &embedded_tables,
                      .blobs = &embedded_blobs,
                      .queues = &embedded_queues,

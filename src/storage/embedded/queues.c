@@ -28,6 +28,7 @@ static const int64_t never_us = INT64_C(253402300799000000); /* 9999-12-31T23:59
  * visible_us in the order of arrival. */
 const char queues_schema[] =
     "CREATE TABLE queues (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE queues_dead (id INTEGER PRIMARY KEY) STRICT;"
     "CREATE TABLE messages ("
     "  seq INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  queue INTEGER NOT NULL,"
@@ -107,15 +108,32 @@ static res run_for_queue(engine_conn *c, const char *sql, int64_t queue_id, engi
     return out->result;
 }
 
-static const char delete_messages[] = "DELETE FROM messages WHERE queue = ?1";
-
+/* The name goes at once; the messages, which nobody can find without its number, go as a chore. */
 static res delete_queue(engine_conn *c, void *ctx, engine_outcome *out)
 {
     const str *name = ctx;
     int64_t    queue_id = 0;
     TRY(queue_find(c, *name, &queue_id, out));
-    TRY(run_for_queue(c, delete_messages, queue_id, out));
-    return run_for_queue(c, "DELETE FROM queues WHERE id = ?1", queue_id, out);
+    TRY(run_for_queue(c, "DELETE FROM queues WHERE id = ?1", queue_id, out));
+    engine_wake_chores(c);
+    return run_for_queue(c, "INSERT INTO queues_dead (id) VALUES (?1)", queue_id, out);
+}
+
+bool queues_chore(engine_conn *c, engine_outcome *out)
+{
+    sqlite3_stmt *s = engine_prepare(c, "SELECT id FROM queues_dead ORDER BY id LIMIT 1", out);
+    if (s == NULL || !engine_step(c, s, out))
+        return out->result != RES_OK;
+    int64_t queue_id = sqlite3_column_int64(s, 0);
+    if (run_for_queue(c,
+                      "DELETE FROM messages WHERE seq IN"
+                      " (SELECT seq FROM messages WHERE queue = ?1 LIMIT 64)",
+                      queue_id, out) == RES_OK)
+        (void)run_for_queue(c,
+                            "DELETE FROM queues_dead WHERE id = ?1"
+                            " AND NOT EXISTS (SELECT 1 FROM messages WHERE queue = ?1)",
+                            queue_id, out); /* failures are in *out */
+    return true;
 }
 
 static res drop_queue(void *self, task *t, str name)
@@ -129,12 +147,11 @@ static res list_queues(void *self, task *t, str prefix, unsigned most, str posit
                           most, position, ret);
 }
 
+/* A new queue of the same name. */
 static res empty_queue(engine_conn *c, void *ctx, engine_outcome *out)
 {
-    const str *name = ctx;
-    int64_t    queue_id = 0;
-    TRY(queue_find(c, *name, &queue_id, out));
-    return run_for_queue(c, delete_messages, queue_id, out);
+    TRY(delete_queue(c, ctx, out));
+    return insert_queue(c, ctx, out);
 }
 
 static res clear_queue(void *self, task *t, str in)

@@ -16,6 +16,8 @@ extern const blobs_ops  embedded_blobs;
 extern const queues_ops embedded_queues;
 
 engine_chore tables_chore; /* tables.c: rows of tables that were dropped */
+engine_chore blobs_chore;  /* blob_dead.c: bytes that no blob has any more */
+engine_chore queues_chore; /* queues.c: messages of queues that were dropped or cleared */
 
 /* Makes all tables in a new file, refuses a foreign or newer one (RES_CONFIG); sets user_version and
  * application_id. *ret_tick: the last one that was given out. */

@@ -38,4 +38,7 @@ res         embedded_rig_try(rig_res_fn *fn, long fail_alloc, long cancel_wait, 
 /* A number out of the file, e.g. of rows. `sql` is a literal. */
 int64_t embedded_rig_number(task *t, engine *e, const char *sql);
 
+/* Writes until what was dropped or replaced is gone for good. */
+void embedded_rig_settle(task *t, engine *e);
+
 #endif

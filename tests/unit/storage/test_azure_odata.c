@@ -35,6 +35,7 @@ static str written(const entity *e)
     buf_init(&out, a, 8 * MIB);
     odata_write(&out, e);
     ck_assert(!out.failed);
+    ck_assert_uint_le(odata_least_bytes(e), out.len);
     return buf_str(&out);
 }
 
