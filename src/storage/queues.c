@@ -152,7 +152,8 @@ res queues_delete(task *t, queue in)
 {
     call c;
     TRY(begin(t, in, &c));
-    return c.ops->drop(c.self, t, c.queue);
+    res r = c.ops->drop(c.self, t, c.queue);
+    return r == RES_UNPROVISIONED ? RES_NOT_FOUND : r; /* here it is the queue that was looked for */
 }
 
 res queues_list(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
