@@ -22,7 +22,7 @@ LIVE_TEST(a_container_can_be_created_twice_and_deleted_once)
     OK(blobs_create_container(t, in));
     OK(blobs_create_container(t, in));
     OK(blobs_delete_container(t, in));
-    EXPECT(RES_UNPROVISIONED, blobs_delete_container(t, in));
+    EXPECT(RES_NOT_FOUND, blobs_delete_container(t, in));
 }
 
 LIVE_TEST(a_deleted_container_has_lost_its_blobs)

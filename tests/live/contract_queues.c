@@ -36,7 +36,7 @@ LIVE_TEST(a_queue_can_be_created_twice_and_deleted_once)
     OK(queues_create(t, in));
     OK(queues_create(t, in));
     OK(queues_delete(t, in));
-    EXPECT(RES_UNPROVISIONED, queues_delete(t, in));
+    EXPECT(RES_NOT_FOUND, queues_delete(t, in));
 }
 
 LIVE_TEST(a_missing_queue_is_unprovisioned_below_and_made_above)
@@ -70,8 +70,10 @@ LIVE_TEST(a_bad_queue_name_is_refused_by_every_call)
 LIVE_TEST(queues_are_listed_by_prefix_in_pages)
 {
     const char *prefix = live_name("l");
-    for (int n = 4; n >= 0; n--)
-        OK(queues_create(t, (queue){.name = str_of(textf("%s-%d", prefix, n))}));
+    for (int n = 0; n < 5; n++) { /* Azurite's markers go by the order of creation, its pages by name */
+        int k = live_is() == LIVE_AZURE ? n : 4 - n;
+        OK(queues_create(t, (queue){.name = str_of(textf("%s-%d", prefix, k))}));
+    }
     str    token = {0}, *names;
     size_t count, all = 0;
     do {
