@@ -196,7 +196,7 @@ res tables_delete(task *t, table in)
 res tables_list(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
                 size_t *ret_count, str *ret_token)
 {
-    call c;
+    call c = {0};
     TRY(find_ops(t, store, &c));
     return facade_list(t, c.ops->list, c.self, prefix, most, token, ret_names, ret_count, ret_token);
 }

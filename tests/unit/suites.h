@@ -37,6 +37,7 @@
     X(http_header)       \
     X(http_server)       \
     X(loop)              \
+    X(queue_runner)      \
     X(reply)             \
     X(request)           \
     X(route_template)    \
