@@ -56,9 +56,9 @@ static res find_ops(task *t, store_id store, call *ret)
 
 static res begin(task *t, container in, call *ret)
 {
-    TRY(facade_check_name(t, "container", in.name));
     *ret = (call){.in = in.name};
-    return find_ops(t, in.store, ret);
+    TRY(find_ops(t, in.store, ret));
+    return facade_check_name(t, "container", in.name);
 }
 
 /* Lists come as XML, which has no way to write control characters, U+FFFE and U+FFFF. */

@@ -41,9 +41,9 @@ static res find_ops(task *t, store_id store, call *ret)
 
 static res begin(task *t, queue in, call *ret)
 {
-    TRY(facade_check_name(t, "queue", in.name));
     *ret = (call){.queue = in.name};
-    return find_ops(t, in.store, ret);
+    TRY(find_ops(t, in.store, ret));
+    return facade_check_name(t, "queue", in.name);
 }
 
 static res check_hide(task *t, unsigned seconds)

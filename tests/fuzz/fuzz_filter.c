@@ -17,6 +17,8 @@ enum { NESTED_MAX = 6, TEXT_MAX = 40, NUMBER_MAX = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* NOLINTBEGIN(misc-no-recursion): filters are nested NESTED_MAX deep, and twice that with their nots */
+
 static void demand(bool holds)
 {
     if (!holds)
@@ -177,7 +179,7 @@ static void take_double(str *rest, double expected)
 
 static int64_t take_field(str *rest, size_t width, const char *after)
 {
-    int64_t n;
+    int64_t n = -1;
     demand(rest->len >= width && str_to_i64(str_slice(*rest, 0, width), &n) && n >= 0);
     *rest = str_from(*rest, width);
     take(rest, after);
@@ -305,6 +307,8 @@ static void check_texts(arena *a, const filter *whole, const filter *f)
     entity e = entity_new(a, f->value.text, f->value.text);
     check_ranges(whole, &e);
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
