@@ -140,7 +140,7 @@ static bool split_url(str url, conn_string *ret)
         return false;
     size_t from = tls ? strlen("https://") : strlen("http://");
     str    rest = str_from(url, from), authority = str_slice(rest, 0, str_find_char(rest, '/'));
-    str    path = str_from(rest, authority.len), host = authority, tail;
+    str    path = str_from(rest, authority.len), host, tail;
 
     if (str_starts(authority, STR("["))) { /* IPv6 */
         size_t end = str_find_char(authority, ']');

@@ -22,7 +22,8 @@ static void begin(buf *b, arena *a, size_t expected)
 
 static str finish(const buf *b)
 {
-    return b->failed ? (str){0} : buf_str(b);
+    str none = {0};
+    return b->failed ? none : buf_str(b);
 }
 
 static str header(const sign_request *q, const char *name)

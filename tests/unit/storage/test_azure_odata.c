@@ -87,8 +87,9 @@ static const struct {
     {STR_INIT("\r\n\t\1\x1f\x7f"), STR_INIT("\"\\r\\n\\t\\u0001\\u001f\x7f\"")},
     {STR_INIT("a\0b"), STR_INIT("\"a\\u0000b\"")},
     {STR_INIT("\xE2\x80\xA8-\xE2\x80\xA9-\xE2\x80\xAA-\xE2\x82\xAC"),
-     STR_INIT("\"\\u2028-\\u2029-\xE2\x80\xAA-\xE2\x82\xAC\"")},
-    {STR_INIT("\xF0\x9F\x98\x80"), STR_INIT("\"\xF0\x9F\x98\x80\"")},
+     STR_INIT("\"\\u2028-\\u2029-\\u202a-\\u20ac\"")},
+    {STR_INIT("\xF0\x9F\x98\x80"), STR_INIT("\"\\ud83d\\ude00\"")},
+    {STR_INIT("\xC3\xBCx\xEF\xBF\xBF\xF4\x8F\xBF\xBF"), STR_INIT("\"\\u00fcx\\uffff\\udbff\\udfff\"")},
 };
 
 /* STORE-33: a body in a batch has no line end of any kind, in JavaScript's sense too. */

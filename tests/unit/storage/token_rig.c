@@ -17,8 +17,9 @@ const char *json_answer(const char *body)
 
 const char *token_answer(const char *token, long lives_s)
 {
-    return json_answer(textf("{\"access_token\":\"%s\",\"expires_on\":\"%lld\",\"token_type\":\"Bearer\"}",
-                             token, (long long)(clock_wall_us() / 1000000 + lives_s)));
+    long long end_s = clock_wall_us() / 1000000 + lives_s;
+    return json_answer(
+        textf("{\"access_token\":\"%s\",\"expires_on\":\"%lld\",\"token_type\":\"Bearer\"}", token, end_s));
 }
 
 void vouch(const wire_answer *rows, size_t count)
