@@ -71,6 +71,12 @@ int live_azure_main(const azurite_spec *spec, const runner_suite *suites, size_t
     return result;
 }
 
+int live_embedded_main(const runner_suite *suites, size_t count, int argc, char **argv)
+{
+    kind = LIVE_EMBEDDED;
+    return runner_main(suites, count, argc, argv);
+}
+
 /* ---- one test ---- */
 
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
@@ -104,16 +110,21 @@ TCase *live_case(const char *name)
     return c;
 }
 
-const store_options *live_options(void)
+const store_options *live_options_of(const azurite *a)
 {
     store_options *o = arena_one(scratch(), store_options);
-    if (kind == LIVE_EMBEDDED) {
-        *o = (store_options){.kind = STORE_EMBEDDED, .data_dir = live_dir()};
-        return o;
-    }
-    str connection = str_of(azurite_connection(emulator));
+    str            connection = str_of(azurite_connection(a));
     *o =
         (store_options){.kind = STORE_AZURE, .tables = connection, .blobs = connection, .queues = connection};
+    return o;
+}
+
+const store_options *live_options(void)
+{
+    if (kind == LIVE_AZURE)
+        return live_options_of(emulator);
+    store_options *o = arena_one(scratch(), store_options);
+    *o = (store_options){.kind = STORE_EMBEDDED, .data_dir = live_dir()};
     return o;
 }
 

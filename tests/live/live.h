@@ -53,9 +53,10 @@ typedef enum { LIVE_AZURE, LIVE_EMBEDDED } live_kind;
 
 /* "azure" or "embedded", then names of suites. The exit code; 77 (skipped) when there is no Azurite. */
 int       live_main(const runner_suite *suites, size_t count, int argc, char **argv);
-/* For programs that are about Azurite alone. */
+/* For programs that are about one of them alone. */
 int       live_azure_main(const azurite_spec *spec, const runner_suite *suites, size_t count, int argc,
                           char **argv);
+int       live_embedded_main(const runner_suite *suites, size_t count, int argc, char **argv);
 live_kind live_is(void);
 azurite  *live_azurite(void); /* NULL: embedded */
 
@@ -66,7 +67,8 @@ void                 live_run(task_fn *fn, void *ctx, uint64_t deadline_ms);
 /* The same over a store of the test's own: connection strings, or a folder. */
 void                 live_run_on(const store_options *on, task_fn *fn, void *ctx, uint64_t deadline_ms);
 const store_options *live_options(void); /* of the program's store; embedded: in live_dir */
-const char          *live_dir(void);     /* a folder of this test alone, removed after it */
+const store_options *live_options_of(const azurite *a);
+const char          *live_dir(void); /* a folder of this test alone, removed after it */
 
 TCase *live_case(const char *name); /* with fixtures and time limit */
 

@@ -75,7 +75,7 @@ static bool listens(int port)
     return yes;
 }
 
-static bool all_listen(const azurite *a)
+bool azurite_listens(const azurite *a)
 {
     for (size_t i = 0; i < AZURITE_SERVICES; i++)
         if (!listens(a->ports[i]))
@@ -165,7 +165,7 @@ static bool is_installed(void)
     return why == NULL;
 }
 
-static process *launch(const azurite *a)
+void azurite_launch(azurite *a)
 {
     const char *args[ARGS_MAX] = {find_node(), script(), "--silent", "--disableTelemetry",
                                   "--inMemoryPersistence"};
@@ -184,14 +184,14 @@ static process *launch(const azurite *a)
         args[n++] = "--oauth";
         args[n++] = "basic";
     }
-    return process_start(&(process_spec){.args = args, .dir = "/tmp"});
+    a->proc = process_start(&(process_spec){.args = args, .dir = "/tmp"});
 }
 
-bool azurite_again(azurite *a)
+static bool comes_up(azurite *a)
 {
-    a->proc = launch(a);
+    azurite_launch(a);
     for (uint64_t until = process_now_ms() + START_LIMIT_MS; process_alive(a->proc);) {
-        if (all_listen(a))
+        if (azurite_listens(a))
             return true;
         if (process_now_ms() >= until)
             break;
@@ -214,7 +214,7 @@ azurite *azurite_start(const azurite_spec *spec)
         return NULL;
     }
     for (int i = 0; i < START_TRIES; i++) { /* somebody else may have been quicker to a port */
-        if (hold_ports(a) && azurite_again(a))
+        if (hold_ports(a) && comes_up(a))
             return a;
         release_ports(a);
     }

@@ -27,9 +27,10 @@ typedef struct {
 azurite *azurite_start(const azurite_spec *spec);
 void     azurite_stop(azurite *a); /* kills it and forgets what it stored; accepts NULL */
 
-/* kill -9, and a new one on the same ports, as empty as the first. */
+/* kill -9; and a new one on the same ports, as empty as the first, which listens some time later. */
 void azurite_kill(azurite *a);
-bool azurite_again(azurite *a) MUST_USE;
+void azurite_launch(azurite *a);
+bool azurite_listens(const azurite *a);
 
 int         azurite_port(const azurite *a, azurite_service s);
 const char *azurite_url(const azurite *a, azurite_service s); /* "http://127.0.0.1:PORT/devstoreaccount1" */

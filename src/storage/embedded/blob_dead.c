@@ -85,7 +85,7 @@ static res drop_piece(engine_conn *c, const char *sql, int64_t generation, const
 /* What it has cost is taken off *budget. */
 static res collect_generation(engine_conn *c, int64_t generation, int64_t *budget, engine_outcome *out)
 {
-    piece p = {0};
+    piece p = {.rest = false};
     TRY(choose(c, generation, *budget, &p, out));
     *budget -= p.cost;
     TRY(drop_piece(c,

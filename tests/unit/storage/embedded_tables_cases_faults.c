@@ -1,4 +1,5 @@
-/* embedded_tables_cases_faults.c -- embedded tables when bytes are damaged, memory ends, or the caller leaves.
+/* embedded_tables_cases_faults.c -- embedded tables when bytes are damaged, too much is asked, memory ends, or the
+ * caller leaves.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
@@ -113,12 +114,17 @@ static res damage_rows(engine_conn *c, void *job, engine_outcome *out)
     return RES_OK;
 }
 
+static res write_it(task *t, engine *e, write_kind kind, entity *it)
+{
+    table_write w = {.kind = kind, .e = it, .etag = ETAG_ANY};
+    return T.write(e, t, things, &w);
+}
+
 static res put(task *t, engine *e, write_kind kind, const char *row)
 {
-    entity      it = entity_new(t->arena, STR("p"), str_of(row));
-    table_write w = {.kind = kind, .e = &it, .etag = ETAG_ANY};
+    entity it = entity_new(t->arena, STR("p"), str_of(row));
     one_of_each(&it);
-    return T.write(e, t, things, &w);
+    return write_it(t, e, kind, &it);
 }
 
 STORE_TEST(a_damaged_row_fails_what_reads_it_and_can_be_replaced)
@@ -137,6 +143,38 @@ STORE_TEST(a_damaged_row_fails_what_reads_it_and_can_be_replaced)
     ck_assert_int_eq(put(t, e, WRITE_MERGE, "r"), RES_UPSTREAM);
     ck_assert_int_eq(put(t, e, WRITE_REPLACE, "r"), RES_OK);
     ck_assert_int_eq(T.get(e, t, things, STR("p"), STR("r"), NULL, &row), RES_OK);
+}
+
+/* ---- what is refused ---- */
+
+/* STORE-21, for what only the store can know */
+STORE_TEST(a_merge_that_makes_an_entity_too_large_is_refused)
+{
+    ck_assert_int_eq(T.create(e, t, things), RES_OK);
+    char *text = arena_alloc(t->arena, 30000);
+    memset(text, 'x', 30000);
+    entity row = entity_new(t->arena, STR("p"), STR("r")), more = entity_new(t->arena, STR("p"), STR("r"));
+    for (int i = 0; i < 16; i++) { /* 60,000 bytes each, by Azure's count */
+        entity_set_str(&row, arena_strf(t->arena, "a%d", i).at, (str){text, 30000});
+        entity_set_str(&more, arena_strf(t->arena, "b%d", i).at, (str){text, 30000});
+    }
+    ck_assert_int_eq(write_it(t, e, WRITE_INSERT, &row), RES_OK);
+    ck_assert_int_eq(write_it(t, e, WRITE_MERGE, &more), RES_TOO_LARGE);
+    entity many = entity_new(t->arena, STR("p"), STR("r"));
+    for (int i = 0; i < 250; i++)
+        entity_set_int32(&many, arena_strf(t->arena, "c%d", i).at, i);
+    ck_assert_int_eq(write_it(t, e, WRITE_UPSERT_MERGE, &many), RES_TOO_LARGE);
+    entity now;
+    ck_assert_int_eq(T.get(e, t, things, STR("p"), STR("r"), NULL, &now), RES_OK);
+    ck_assert(entity_same(&now, &row));
+}
+
+STORE_TEST(a_token_that_is_none_is_refused)
+{
+    entity_page page;
+    ck_assert_int_eq(T.create(e, t, things), RES_OK);
+    table_query q = {.token = STR("\x7f no token")};
+    ck_assert_int_eq(T.query(e, t, things, &q, &page), RES_INVALID);
 }
 
 /* ---- everything once, with something failing ---- */
@@ -198,5 +236,7 @@ TCase *embedded_tables_cases_faults(void)
     tcase_add_test(c, a_damaged_row_fails_what_reads_it_and_can_be_replaced);
     tcase_add_test(c, every_failing_allocation_ends_the_task_and_nothing_else);
     tcase_add_test(c, every_cancelled_wait_ends_the_task_and_leaves_the_store_usable);
+    tcase_add_test(c, a_merge_that_makes_an_entity_too_large_is_refused);
+    tcase_add_test(c, a_token_that_is_none_is_refused);
     return c;
 }

@@ -19,11 +19,15 @@ typedef struct {
     size_t             *ended;
 } one_run;
 
-const char *engine_rig_begin(void)
+const char *engine_rig_dir(void)
+{
+    return dir;
+}
+
+void engine_rig_begin(void)
 {
     (void)snprintf(dir, sizeof dir, "/tmp/trestle-rig-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    return dir;
 }
 
 const char *engine_rig_textf(const char *fmt, ...)

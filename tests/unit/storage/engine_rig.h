@@ -17,7 +17,8 @@ typedef struct {
 } engine_rig_outcome;
 
 /* A new, empty directory, which engine_rig_end removes with what the store put there. */
-const char *engine_rig_begin(void);
+void        engine_rig_begin(void);
+const char *engine_rig_dir(void);
 void        engine_rig_end(void);
 /* A text that lasts for some calls. */
 const char *engine_rig_textf(const char *fmt, ...) PRINTF_LIKE(1, 2);
@@ -30,5 +31,7 @@ engine_rig_outcome engine_rig_try_open(const char *dir); /* closes it again */
 /* One task each, all at once, until all have ended; ctx of the i-th is ctxs + i * ctx_bytes. */
 void engine_rig_run_all(size_t n, task_fn *fn, void *ctxs, size_t ctx_bytes, engine_rig_outcome *ret);
 engine_rig_outcome engine_rig_run(task_fn *fn, void *ctx);
+
+TCase *engine_cases_faults(void); /* full disks, damaged files, long logs */
 
 #endif

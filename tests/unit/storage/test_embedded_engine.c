@@ -1,15 +1,14 @@
 /* test_embedded_engine.c -- the file and its threads: what is committed together, refused, and survived.
  *
+ * What becomes of it when the disk says no has a file of its own (engine_cases_faults.c).
+ *
  * SPDX-License-Identifier: MIT */
 #include "storage/embedded/engine.h"
 
-#include <fcntl.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@
 #include "unit/storage/engine_rig.h"
 #include "unit/suites.h"
 
-enum { MANY = 64, WAL_MAX_BYTES = 48 * MIB };
+enum { MANY = 64 };
 
 /* Jobs write numbers into table_names, which is there anyway. */
 typedef struct {
@@ -111,8 +110,7 @@ START_TEST(writes_that_wait_together_are_one_commit)
 {
     static job                jobs[MANY];
     static engine_rig_outcome out[MANY];
-    (void)engine_rig_begin();
-    engine *e = engine_rig_open();
+    engine                   *e = engine_rig_open();
     ck_assert_int_eq(sem_init(&writer_held, 0, 0), 0);
     fill(jobs, e);
     int64_t before = commits();
@@ -122,7 +120,6 @@ START_TEST(writes_that_wait_together_are_one_commit)
     ck_assert_int_le(commits() - before, 3); /* the one that held it, and the rest; the last may come late */
     ck_assert_int_eq(count_rows(e), MANY);
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
@@ -130,8 +127,7 @@ START_TEST(a_write_that_fails_is_undone_and_the_others_of_its_batch_are_not)
 {
     static job                jobs[MANY];
     static engine_rig_outcome out[MANY];
-    (void)engine_rig_begin();
-    engine *e = engine_rig_open();
+    engine                   *e = engine_rig_open();
     ck_assert_int_eq(sem_init(&writer_held, 0, 0), 0);
     fill(jobs, e);
     for (int i = 3; i < MANY; i += 4)
@@ -141,13 +137,11 @@ START_TEST(a_write_that_fails_is_undone_and_the_others_of_its_batch_are_not)
         ck_assert_int_eq(out[i].result, i % 4 == 3 ? RES_PRECONDITION : RES_OK);
     ck_assert_int_eq(count_rows(e), MANY * 3 / 4);
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
 START_TEST(a_failed_step_is_the_result_whatever_the_job_says)
 {
-    (void)engine_rig_begin();
     engine *e = engine_rig_open();
     job     twice[2] = {{.e = e, .n = 1}, {.e = e, .n = 1}};
     ck_assert_int_eq(engine_rig_run(write_task, &twice[0]).result, RES_OK);
@@ -156,7 +150,6 @@ START_TEST(a_failed_step_is_the_result_whatever_the_job_says)
     ck_assert_ptr_nonnull(strstr(second.message, "exists already"));
     ck_assert_int_eq(count_rows(e), 1);
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
@@ -168,19 +161,16 @@ static res write_by_reading(task *t, void *ctx)
 
 START_TEST(a_read_cannot_write)
 {
-    (void)engine_rig_begin();
     engine *e = engine_rig_open();
     job     j = {.e = e};
     ck_assert_int_eq(engine_rig_run(write_by_reading, &j).result, RES_UNAVAILABLE);
     ck_assert_int_eq(count_rows(e), 0);
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
 START_TEST(what_was_acknowledged_is_there_after_reopening)
 {
-    (void)engine_rig_begin();
     engine *e = engine_rig_open();
     for (int i = 0; i < 10; i++) {
         job j = {.e = e, .n = i};
@@ -191,14 +181,12 @@ START_TEST(what_was_acknowledged_is_there_after_reopening)
     e = engine_rig_open();
     ck_assert_int_eq(count_rows(e), 10);
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
 START_TEST(ticks_grow_also_when_the_clock_goes_back_over_a_restart)
 {
     int64_t last = 0;
-    (void)engine_rig_begin();
     for (int i = 0; i < 3; i++) {
         clock_set_for_test(2000000000000000 - i * 1000000000000, 5);
         engine *e = engine_rig_open();
@@ -212,7 +200,6 @@ START_TEST(ticks_grow_also_when_the_clock_goes_back_over_a_restart)
     }
     ck_assert_int_eq(last, 20000000000000000 + 8);
     clock_unset_for_test();
-    engine_rig_end();
 }
 END_TEST
 
@@ -220,7 +207,7 @@ END_TEST
 
 START_TEST(a_second_open_of_a_directory_is_refused_and_names_the_owner)
 {
-    const char        *dir = engine_rig_begin();
+    const char        *dir = engine_rig_dir();
     engine            *e = engine_rig_open();
     engine_rig_outcome second = engine_rig_try_open(dir);
     ck_assert_int_eq(second.result, RES_UNAVAILABLE);
@@ -230,7 +217,6 @@ START_TEST(a_second_open_of_a_directory_is_refused_and_names_the_owner)
     ck_assert_int_eq(loop_open(), RES_OK);
     ck_assert_int_eq(engine_rig_try_open(dir).result, RES_OK);
     loop_close();
-    engine_rig_end();
 }
 END_TEST
 
@@ -263,7 +249,7 @@ static const struct {
 
 START_TEST(a_foreign_or_newer_file_is_refused_and_left_as_it_is)
 {
-    const char *dir = engine_rig_begin();
+    const char *dir = engine_rig_dir();
     const char *sql = foreigners[_i].sql;
     struct stat before, after;
     if (sql == NULL)
@@ -279,13 +265,12 @@ START_TEST(a_foreign_or_newer_file_is_refused_and_left_as_it_is)
     ck_assert_int_eq(stat(engine_rig_file("trestle.db"), &after), 0);
     ck_assert_int_eq(before.st_size, after.st_size);
     loop_close();
-    engine_rig_end();
 }
 END_TEST
 
 START_TEST(a_directory_is_made_with_those_above_it)
 {
-    const char *dir = engine_rig_begin();
+    const char *dir = engine_rig_dir();
     const char *deep = engine_rig_textf("%s/a/b", dir);
     ck_assert_int_eq(loop_open(), RES_OK);
     ck_assert_int_eq(engine_rig_try_open(deep).result, RES_OK);
@@ -294,13 +279,11 @@ START_TEST(a_directory_is_made_with_those_above_it)
     (void)unlink(engine_rig_textf("%s/trestle.lock", deep));
     ck_assert_int_eq(rmdir(deep), 0);
     ck_assert_int_eq(rmdir(engine_rig_textf("%s/a", dir)), 0);
-    engine_rig_end();
 }
 END_TEST
 
 START_TEST(a_file_where_the_directory_should_be_is_named)
 {
-    (void)engine_rig_begin();
     const char *path = engine_rig_file("trestle.lock");
     write_text(path, "");
     ck_assert_int_eq(loop_open(), RES_OK);
@@ -308,114 +291,10 @@ START_TEST(a_file_where_the_directory_should_be_is_named)
     ck_assert_int_eq(got.result, RES_UNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(got.message, path));
     loop_close();
-    engine_rig_end();
 }
 END_TEST
 
-/* ---- what is survived ---- */
-
-typedef struct {
-    engine *e;
-    int     n;
-    size_t  bytes;
-} fat_job;
-
-static res put_fat(engine_conn *c, void *ctx, engine_outcome *out)
-{
-    fat_job      *j = ctx;
-    sqlite3_stmt *s =
-        engine_prepare(c, "INSERT INTO entities VALUES (1, CAST(?1 AS BLOB), X'', 0, zeroblob(?2))", out);
-    ck_assert_ptr_nonnull(s);
-    (void)sqlite3_bind_int(s, 1, j->n);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)j->bytes);
-    (void)engine_step(c, s, out);
-    return RES_OK;
-}
-
-static res fat_task(task *t, void *ctx)
-{
-    fat_job *j = ctx;
-    return engine_write(t, j->e, put_fat, j);
-}
-
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit;
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-/* A limit on the size of files stands for the full disk: to SQLite both are a write that fails. */
-START_TEST(when_the_disk_says_no_writes_fail_clearly_and_later_ones_succeed)
-{
-    (void)engine_rig_begin();
-    engine *e = engine_rig_open();
-    job     small = {.e = e, .n = 1};
-    fat_job fat = {.e = e, .n = 2, .bytes = 8 * MIB};
-    (void)signal(SIGXFSZ, SIG_IGN);
-    limit_files(MIB);
-    engine_rig_outcome got = engine_rig_run(fat_task, &fat);
-    ck_assert_int_eq(got.result, RES_UNAVAILABLE);
-    ck_assert_msg(strstr(got.message, "disk") != NULL, "%s", got.message);
-    ck_assert_int_eq(count_rows(e), 0); /* reads go on */
-    ck_assert_int_eq(engine_rig_run(write_task, &small).result, RES_OK);
-    limit_files(RLIM_INFINITY);
-    ck_assert_int_eq(engine_rig_run(fat_task, &fat).result, RES_OK);
-    ck_assert_int_eq(count_rows(e), 1);
-    engine_rig_close(e);
-    e = engine_rig_open();
-    ck_assert_int_eq(count_rows(e), 1);
-    engine_rig_close(e);
-    engine_rig_end();
-}
-END_TEST
-
-START_TEST(a_damaged_file_gives_a_clear_failure_and_no_more)
-{
-    (void)engine_rig_begin();
-    engine *e = engine_rig_open();
-    for (int i = 0; i < 600; i++) {
-        job j = {.e = e, .n = i};
-        ck_assert_int_eq(engine_rig_run(write_task, &j).result, RES_OK);
-    }
-    engine_rig_close(e);
-
-    struct stat st;
-    char        rubbish[4096];
-    memset(rubbish, 0x5a, sizeof rubbish);
-    ck_assert_int_eq(stat(engine_rig_file("trestle.db"), &st), 0);
-    int fd = open(engine_rig_file("trestle.db"), O_WRONLY);
-    for (off_t at = 4096; at < st.st_size; at += 4096) /* the first page says what the file is */
-        ck_assert_int_eq(pwrite(fd, rubbish, sizeof rubbish, at), sizeof rubbish);
-    (void)close(fd);
-
-    ck_assert_int_eq(loop_open(), RES_OK);
-    engine_rig_outcome got = engine_rig_try_open(engine_rig_file(""));
-    ck_assert_int_eq(got.result, RES_UNAVAILABLE);
-    ck_assert_msg(strstr(got.message, "damaged") != NULL, "%s", got.message);
-    loop_close();
-    engine_rig_end();
-}
-END_TEST
-
-START_TEST(the_log_has_a_bound_however_much_is_written)
-{
-    (void)engine_rig_begin();
-    engine *e = engine_rig_open();
-    off_t   largest = 0;
-    for (int i = 0; i < 30; i++) {
-        struct stat st;
-        fat_job     fat = {.e = e, .n = i, .bytes = 4 * MIB};
-        ck_assert_int_eq(engine_rig_run(fat_task, &fat).result, RES_OK);
-        ck_assert_int_eq(stat(engine_rig_file("trestle.db-wal"), &st), 0);
-        largest = st.st_size > largest ? st.st_size : largest;
-    }
-    ck_assert_int_le(largest, WAL_MAX_BYTES);
-    engine_rig_close(e);
-    engine_rig_end();
-}
-END_TEST
+/* ---- chores ---- */
 
 static int pieces;
 
@@ -428,7 +307,6 @@ static bool three_pieces(engine_conn *c, engine_outcome *out)
 
 START_TEST(a_chore_is_done_in_pieces_until_nothing_is_left)
 {
-    (void)engine_rig_begin();
     engine *e = engine_rig_open();
     pieces = 0;
     engine_add_chore(e, three_pieces);
@@ -438,7 +316,6 @@ START_TEST(a_chore_is_done_in_pieces_until_nothing_is_left)
         ck_assert_int_eq(pieces, i < 3 ? i + 1 : 3);
     }
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
@@ -446,7 +323,6 @@ END_TEST
 
 START_TEST(a_cancelled_write_returns_the_reason_and_is_whole_or_not_at_all)
 {
-    (void)engine_rig_begin();
     engine *e = engine_rig_open();
     for (int i = 0; i < 20; i++) {
         job j = {.e = e, .n = i};
@@ -461,7 +337,6 @@ START_TEST(a_cancelled_write_returns_the_reason_and_is_whole_or_not_at_all)
     ck_assert_int_eq(engine_rig_run(write_task, &after).result, RES_OK);
     ck_assert_int_eq(count_rows(e), rows + 1);
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
@@ -475,7 +350,6 @@ static res take_bufs(task *t, void *ctx)
 
 START_TEST(a_heap_buffer_ends_with_the_task_at_every_failing_allocation)
 {
-    (void)engine_rig_begin();
     engine *e = engine_rig_open();
     for (long nth = 1;; nth++) {
         arena_fail_at(nth);
@@ -487,7 +361,6 @@ START_TEST(a_heap_buffer_ends_with_the_task_at_every_failing_allocation)
         ck_assert_int_lt(nth, 50);
     }
     engine_rig_close(e);
-    engine_rig_end();
 }
 END_TEST
 
@@ -495,6 +368,7 @@ Suite *suite_embedded_engine(void)
 {
     Suite *s = suite_create("embedded_engine");
     TCase *c = tcase_create("engine");
+    tcase_add_checked_fixture(c, engine_rig_begin, engine_rig_end);
     tcase_add_test(c, writes_that_wait_together_are_one_commit);
     tcase_add_test(c, a_write_that_fails_is_undone_and_the_others_of_its_batch_are_not);
     tcase_add_test(c, a_failed_step_is_the_result_whatever_the_job_says);
@@ -506,12 +380,10 @@ Suite *suite_embedded_engine(void)
                         sizeof foreigners / sizeof *foreigners);
     tcase_add_test(c, a_directory_is_made_with_those_above_it);
     tcase_add_test(c, a_file_where_the_directory_should_be_is_named);
-    tcase_add_test(c, when_the_disk_says_no_writes_fail_clearly_and_later_ones_succeed);
-    tcase_add_test(c, a_damaged_file_gives_a_clear_failure_and_no_more);
-    tcase_add_test(c, the_log_has_a_bound_however_much_is_written);
     tcase_add_test(c, a_chore_is_done_in_pieces_until_nothing_is_left);
     tcase_add_test(c, a_cancelled_write_returns_the_reason_and_is_whole_or_not_at_all);
     tcase_add_test(c, a_heap_buffer_ends_with_the_task_at_every_failing_allocation);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, engine_cases_faults());
     return s;
 }

@@ -259,27 +259,6 @@ STORE_TEST(a_missing_table_is_told_from_a_missing_entity)
     ck_assert_int_eq(T.get(e, t, things, STR("p"), STR("r"), NULL, &row), RES_NOT_FOUND);
 }
 
-/* STORE-21, for what only the store can know */
-STORE_TEST(a_merge_that_makes_an_entity_too_large_is_refused)
-{
-    make(t, e);
-    char *text = arena_alloc(t->arena, 30000);
-    memset(text, 'x', 30000);
-    entity row = entity_new(t->arena, STR("p"), STR("r")), more = entity_new(t->arena, STR("p"), STR("r"));
-    for (int i = 0; i < 16; i++) { /* 60,000 bytes each, by Azure's count */
-        entity_set_str(&row, arena_strf(t->arena, "a%d", i).at, (str){text, 30000});
-        entity_set_str(&more, arena_strf(t->arena, "b%d", i).at, (str){text, 30000});
-    }
-    ck_assert_int_eq(put(t, e, WRITE_INSERT, &row, STR("")), RES_OK);
-    ck_assert_int_eq(put(t, e, WRITE_MERGE, &more, ETAG_ANY), RES_TOO_LARGE);
-    entity many = entity_new(t->arena, STR("p"), STR("r"));
-    for (int i = 0; i < 250; i++)
-        entity_set_int32(&many, arena_strf(t->arena, "c%d", i).at, i);
-    ck_assert_int_eq(put(t, e, WRITE_UPSERT_MERGE, &many, STR("")), RES_TOO_LARGE);
-    entity now = get(t, e, "p", "r");
-    ck_assert(entity_same(&now, &row));
-}
-
 static res add_one(task *t, size_t i, void *ctx)
 {
     engine *e = ctx;
@@ -434,14 +413,6 @@ STORE_TEST(a_page_of_large_rows_ends_before_it_is_too_large)
     ck_assert_uint_eq(seen, 10);
 }
 
-STORE_TEST(a_token_that_is_none_is_refused)
-{
-    entity_page page;
-    make(t, e);
-    table_query q = {.token = STR("\x7f no token")};
-    ck_assert_int_eq(T.query(e, t, things, &q, &page), RES_INVALID);
-}
-
 /* ---- several ---- */
 
 /* STORE-29, 30 */
@@ -501,14 +472,12 @@ Suite *suite_embedded_tables(void)
     tcase_add_loop_test(c, each_write_succeeds_exactly_when_its_condition_holds, 0,
                         sizeof writes / sizeof *writes);
     tcase_add_test(c, a_missing_table_is_told_from_a_missing_entity);
-    tcase_add_test(c, a_merge_that_makes_an_entity_too_large_is_refused);
     tcase_add_test(c, forty_concurrent_read_modify_write_loops_end_at_forty);
     tcase_add_test(c, of_twenty_concurrent_inserts_of_one_key_one_succeeds);
     tcase_add_test(c, rows_come_in_the_order_of_utf16_units);
     tcase_add_test(c, pages_follow_each_other_without_gap_or_repetition);
     tcase_add_test(c, rows_of_a_query_have_their_etag_and_what_was_selected);
     tcase_add_test(c, a_page_of_large_rows_ends_before_it_is_too_large);
-    tcase_add_test(c, a_token_that_is_none_is_refused);
     tcase_add_test(c, a_transaction_is_applied_as_a_whole_or_not_at_all);
     suite_add_tcase(s, c);
     suite_add_tcase(s, embedded_tables_cases_faults());
