@@ -17,7 +17,6 @@
 #include "core/base64.h"
 #include "core/iso8601.h"
 #include "core/json.h"
-#include "core/log.h"
 #include "storage/queues.h"
 
 enum {
@@ -151,8 +150,9 @@ static res copy_queue(task *t, void *ctx)
     TRY(copy_file_close(t, x->held));
     TRY(give_back(t, x, held));
     if (about > x->count)
-        log_warn("queue '%.*s' has about %llu messages that are hidden now: these were not copied",
-                 STR_ARG(x->from.name), (unsigned long long)(about - x->count));
+        (void)fprintf(stderr,
+                      "queue '%.*s' has about %llu messages that are hidden now: these were not copied\n",
+                      STR_ARG(x->from.name), (unsigned long long)(about - x->count));
     return copy_rename(t, part, path);
 }
 

@@ -200,6 +200,8 @@ int store_copy_run(const store_options *store, const store_copy_options *o)
     if (c.a == NULL)
         return fail(STR("out of memory"));
     (void)signal(SIGPIPE, SIG_IGN); /* a peer that left is an error of write, not the end of us */
+    if (getenv("TRESTLE_LOG_LEVEL") == NULL)
+        log_set_level(LOG_ERROR); /* its files hold up the loop, of which a server would be warned */
     int code = run_command(&c, store);
     log_drain(1000);
     arena_free(c.a);

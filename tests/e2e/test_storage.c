@@ -92,7 +92,7 @@ END_TEST
 static const struct {
     const char *env, *part;
 } bad_settings[] = {
-    {"AZURE_STORAGE_CONNECTION_STRING=SecretNonsense", "onnection"},
+    {"AZURE_STORAGE_CONNECTION_STRING=AccountKey=SecretNonsense", "onnection"},
     {"AZURE_STORAGE_CONNECTION_STRING=DefaultEndpointsProtocol=https;AccountName=a;AccountKey=***"
      "SecretNonsense",
      "onnection"},

@@ -66,6 +66,6 @@ res  tables_settle(azure_endpoint *e, task *t, str name, const table_write *w, s
 res azure_tables_commit(void *self, task *t, str name, const table_write *writes, size_t count,
                         size_t *ret_failed) MUST_USE;
 res azure_tables_query(void *self, task *t, str name, const table_query *q, entity_page *ret) MUST_USE;
-res azure_tables_list(void *self, task *t, str prefix, unsigned most, str position, name_page *ret) MUST_USE;
+res azure_tables_list(void *self, task *t, str prefix, unsigned most, str from, name_page *ret) MUST_USE;
 
 #endif

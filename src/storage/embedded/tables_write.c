@@ -243,7 +243,7 @@ static void tell_etags(task *t, const write_job *j)
 {
     for (size_t i = 0; i < j->count; i++) {
         const table_write *w = &j->writes[i];
-        w->e->etag = w->kind == WRITE_DELETE ? (str){0} : tables_etag(t->arena, j->ticks[i]);
+        w->e->etag = w->kind == WRITE_DELETE ? STR("") : tables_etag(t->arena, j->ticks[i]);
     }
 }
 

@@ -1,5 +1,5 @@
-/* embedded_tables_cases_faults.c -- embedded tables when bytes are damaged, too much is asked, memory ends, or the
- * caller leaves.
+/* embedded_tables_cases_faults.c -- embedded tables when bytes are damaged, too much is asked, memory ends,
+ * or the caller leaves.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>

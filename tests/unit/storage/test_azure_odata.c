@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
-#include <string.h>
 
 #include "storage/azure/odata.h"
 #include "unit/suites.h"
@@ -86,8 +85,8 @@ static const struct {
     {STR_INIT("a\"b\\c/d"), STR_INIT("\"a\\\"b\\\\c/d\"")},
     {STR_INIT("\r\n\t\1\x1f\x7f"), STR_INIT("\"\\r\\n\\t\\u0001\\u001f\x7f\"")},
     {STR_INIT("a\0b"), STR_INIT("\"a\\u0000b\"")},
-    {STR_INIT("\xE2\x80\xA8-\xE2\x80\xA9-\xE2\x80\xAA-\xE2\x82\xAC"),
-     STR_INIT("\"\\u2028-\\u2029-\\u202a-\\u20ac\"")},
+    {STR_INIT("\xE2\x80\xA8-\xE2\x80\xA9-\xE2\x80\xA7-\xE2\x82\xAC"),
+     STR_INIT("\"\\u2028-\\u2029-\\u2027-\\u20ac\"")},
     {STR_INIT("\xF0\x9F\x98\x80"), STR_INIT("\"\\ud83d\\ude00\"")},
     {STR_INIT("\xC3\xBCx\xEF\xBF\xBF\xF4\x8F\xBF\xBF"), STR_INIT("\"\\u00fcx\\uffff\\udbff\\udfff\"")},
 };
@@ -141,7 +140,7 @@ START_TEST(a_double_has_a_point_or_exponent_and_comes_back_to_the_bit)
     if (isnan(doubles[_i].value))
         ck_assert(isnan(p.real));
     else
-        ck_assert_int_eq(memcmp(&p.real, &doubles[_i].value, sizeof p.real), 0);
+        ck_assert(p.real == doubles[_i].value && signbit(p.real) == signbit(doubles[_i].value));
 }
 END_TEST
 
@@ -386,7 +385,8 @@ START_TEST(reading_survives_every_failing_allocation)
     size_t      len;
     const char *why;
     str         page = arena_strf(a,
-                                  "{\"value\":[%s,{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"n\":\"AAE=\",\"n@odata."
+                                  "{\"value\":[%s,{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"n\":\"AAE=\","
+                                          "\"n@odata."
                                           "type\":\"Edm.Binary\"}]}",
                                   orders[0]);
     res         r = RES_MEMORY;

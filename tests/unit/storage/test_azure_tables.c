@@ -10,7 +10,7 @@
 
 #define PATH         "/acct/Tab(PartitionKey='o%27%27b',RowKey='a%20%C3%BC%2B%25')"
 #define LINE(method) method " " PATH " HTTP/1.1"
-#define BODY         "{\"PartitionKey\":\"o'b\",\"RowKey\":\"a \xC3\xBC+%\",\"op\":\"7\",\"n\":5}"
+#define BODY         "{\"PartitionKey\":\"o'b\",\"RowKey\":\"a \\u00fc+%\",\"op\":\"7\",\"n\":5}"
 
 static entity sample(arena *a)
 {

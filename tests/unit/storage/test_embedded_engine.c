@@ -67,7 +67,7 @@ static res write_task(task *t, void *ctx)
     return engine_write(t, j->e, put_number, j);
 }
 
-/* The first one keeps the writer busy until all others wait; so these are one batch. */
+/* The first one keeps the writer busy until all others wait; so most of these are one batch. */
 static res write_together(task *t, void *ctx)
 {
     job *j = ctx;

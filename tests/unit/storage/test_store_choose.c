@@ -4,10 +4,13 @@
  * them into the environment too.
  *
  * SPDX-License-Identifier: MIT */
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/store.h"
+#include "runtime/loop.h"
+#include "storage/backend.h"
 #include "unit/suites.h"
 
 #define TABLES_NAME "AZURE_TABLES_CONNECTION_STRING"
@@ -119,6 +122,12 @@ static const struct {
      "t=1"},
 };
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
 static void check_text(str got, const char *expected)
 {
     ck_assert_msg(str_eq(got, str_of(expected)), "got '%.*s', expected '%s'", STR_ARG(got), expected);
@@ -214,6 +223,37 @@ START_TEST(without_a_store_the_banner_says_so)
 }
 END_TEST
 
+/* ---- opening ---- */
+
+/* Of two that are to be opened the second is nonsense: then the first is closed again, and so is its lock. */
+START_TEST(a_store_that_cannot_be_opened_leaves_none_open)
+{
+    char dir[] = "/tmp/trestle-store-XXXXXX";
+    str  error = STR("");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(loop_open(), RES_OK);
+
+    store_options o = {.kind = STORE_EMBEDDED, .data_dir = dir, .events = STR("nonsense=secret-connection")};
+    ck_assert_int_eq(store_open(a, &o, &error), RES_CONFIG);
+    ck_assert_uint_gt(error.len, 0);
+    ck_assert(!str_has(error, STR("secret")));
+    ck_assert_ptr_null(store_backend(STORE_MAIN));
+    ck_assert_ptr_null(store_backend(STORE_EVENTS));
+
+    o.events = STR("");
+    ck_assert_int_eq(store_open(a, &o, &error), RES_OK);
+    ck_assert_ptr_nonnull(store_backend(STORE_MAIN));
+    ck_assert_ptr_eq(store_backend(STORE_EVENTS), store_backend(STORE_MAIN));
+    check_text(store_describe(a), arena_strf(a, "embedded in %s", dir).at);
+    store_close();
+    ck_assert_ptr_null(store_backend(STORE_ACTIONS));
+
+    loop_run();
+    loop_close();
+    ck_assert_int_eq(nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+END_TEST
+
 Suite *suite_store_choose(void)
 {
     Suite *s = suite_create("store_choose");
@@ -226,6 +266,7 @@ Suite *suite_store_choose(void)
     tcase_add_test(c, an_unknown_back_end_is_refused);
     tcase_add_test(c, azure_without_a_connection_is_refused_with_the_names_to_set);
     tcase_add_test(c, without_a_store_the_banner_says_so);
+    tcase_add_test(c, a_store_that_cannot_be_opened_leaves_none_open);
     suite_add_tcase(s, c);
     return s;
 }
