@@ -317,7 +317,7 @@ LIVE_TEST(an_entity_has_at_most_a_mebibyte_by_azures_formula)
 {
     table  in = live_table();
     entity e = entity_new(t->arena, STR("p"), STR("r")), got;
-    for (char c = 'a'; c < 'p'; c++)
+    for (int c = 'a'; c < 'p'; c++)
         entity_set_binary(&e, textf("%c", c), live_noise(t->arena, 65536, (uint64_t)c));
     size_t used = 8 + 15 * (8 + 2 + 4 + 65536), left = ENTITY_BYTES_MAX - used - 14;
     ck_assert_uint_le(left, 65536);

@@ -62,7 +62,7 @@ static const char *make_token(const char *audience, int64_t expires_in_s)
     const char *claims =
         textf("{\"aud\":\"%s\",\"iss\":\"https://sts.windows.net/1/\",\"iat\":%lld,\"nbf\":%lld,"
               "\"exp\":%lld,\"oid\":\"6a1f0c3e-0000-4000-8000-000000000000\"}",
-              audience, (long long)now - HOUR_S, (long long)now - HOUR_S, (long long)(now + expires_in_s));
+              audience, (long long)now - HOUR_S, (long long)now - HOUR_S, (long long)now + expires_in_s);
     str head = base64url_encode(scratch(), STR("{\"alg\":\"RS256\",\"typ\":\"JWT\"}"));
     str body = base64url_encode(scratch(), str_of(claims));
     return textf("%.*s.%.*s.c2ln", STR_ARG(head), STR_ARG(body));
@@ -90,7 +90,7 @@ static void run_with_token(const char *token, res expected)
     azurite    *a = live_azurite();
     const char *body = textf("{\"access_token\":\"%s\",\"expires_on\":\"%lld\",\"resource\":"
                              "\"https://storage.azure.com\",\"token_type\":\"Bearer\"}",
-                             token, (long long)(clock_wall_us() / 1000000 + HOUR_S));
+                             token, (long long)clock_wall_us() / 1000000 + HOUR_S);
     const char *answer =
         textf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
               str_of(body).len, body);

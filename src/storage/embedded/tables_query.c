@@ -43,12 +43,9 @@ typedef struct {
 /* A key as it was given, appended with its length first. */
 static void put_key(buf *out, str stored)
 {
-    size_t at = out->len;
     row_put_text(out, stored);
-    if (!out->failed && stored.len > 0) {
-        at = out->len - stored.len;
-        row_key_load(out->at + at, stored.len);
-    }
+    if (!out->failed && stored.len > 0)
+        row_key_load(out->at + out->len - stored.len, stored.len);
 }
 
 static bool bind_range(sqlite3_stmt *s, int at, const filter_range *range, engine_outcome *out)

@@ -26,7 +26,7 @@ const char *engine_rig_file(const char *name); /* its path in that directory */
 
 engine            *engine_rig_open(void); /* with a loop; ends the test when it cannot be opened */
 void               engine_rig_close(engine *e);
-engine_rig_outcome engine_rig_try_open(const char *dir); /* closes it again */
+engine_rig_outcome engine_rig_try_open(const char *where); /* closes it again */
 
 /* One task each, all at once, until all have ended; ctx of the i-th is ctxs + i * ctx_bytes. */
 void engine_rig_run_all(size_t n, task_fn *fn, void *ctxs, size_t ctx_bytes, engine_rig_outcome *ret);
