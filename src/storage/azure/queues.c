@@ -143,8 +143,16 @@ static res fetch_messages(task *t, azure_endpoint *e, const char *operation, str
 static res receive(void *self, task *t, str name, unsigned most, unsigned hide_s, queue_message **ret,
                    size_t *ret_count)
 {
-    str query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
-    return fetch_messages(t, self, "queues_receive", name, query, most, ret, ret_count);
+    str            query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
+    queue_message *all;
+    size_t         found;
+    TRY(fetch_messages(t, self, "queues_receive", name, query, most, &all, &found));
+    for (size_t i = 0; i < found; i++) /* it could never be deleted, and would come again for ever */
+        if (all[i].receipt.len == 0)
+            return task_fail(t, RES_UPSTREAM, "queues_receive: a message came without a receipt");
+    *ret = all;
+    *ret_count = found;
+    return RES_OK;
 }
 
 static res peek(void *self, task *t, str name, unsigned most, queue_message **ret, size_t *ret_count)

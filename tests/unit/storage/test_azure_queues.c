@@ -242,6 +242,7 @@ static const struct {
     {receive, QUEUES_LIST(FIRST QUEUES_MESSAGE("")), "a message without an id"},
     {receive, QUEUES_LIST(QUEUES_MESSAGE(ID("i") "<MessageText>&#0;</MessageText>")), "not well-formed"},
     {receive, QUEUES_LIST(QUEUES_MESSAGE(ID("i") "<MessageText>\xFF</MessageText>")), "not UTF-8"},
+    {receive, QUEUES_LIST(FIRST QUEUES_MESSAGE(ID("i"))), "a message came without a receipt"},
     {peek, QUEUES_XML("<QueueMessagesList><QueueMessage>"), "breaks off"},
     {put, QUEUES_EMPTY("201", ""), "there is no element"},
     {put, QUEUES_LIST(""), "there is no message in it"},
