@@ -61,6 +61,7 @@
     X(azure_tables)      \
     X(azure_blobs)       \
     X(azure_queues)      \
+    X(azure_xml)         \
     X(embedded_engine)   \
     X(embedded_tables)   \
     X(embedded_blobs)    \

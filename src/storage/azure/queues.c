@@ -14,20 +14,20 @@ enum { MESSAGE_MAX = QUEUES_WIRE_MAX * 6 + 4 * KIB };
 
 static const http_header xml_type = {STR_INIT("Content-Type"), STR_INIT("application/xml")};
 
-static str queue_path(arena *a, str queue)
+static str queue_path(arena *a, str name)
 {
-    return arena_strf(a, "/%.*s", STR_ARG(queue));
+    return arena_strf(a, "/%.*s", STR_ARG(name));
 }
 
-static str messages_path(arena *a, str queue)
+static str messages_path(arena *a, str name)
 {
-    return arena_strf(a, "/%.*s/messages", STR_ARG(queue));
+    return arena_strf(a, "/%.*s/messages", STR_ARG(name));
 }
 
-static str message_path(arena *a, str queue, str id)
+static str message_path(arena *a, str name, str id)
 {
     str escaped = azure_escape(a, id, "");
-    return arena_strf(a, "/%.*s/messages/%.*s", STR_ARG(queue), STR_ARG(escaped));
+    return arena_strf(a, "/%.*s/messages/%.*s", STR_ARG(name), STR_ARG(escaped));
 }
 
 /* ---- queues ---- */
@@ -55,11 +55,11 @@ static res list(void *self, task *t, str prefix, unsigned most, str position, na
     return services_list(t, self, "queues_list", "Queue", prefix, most, position, ret);
 }
 
-static res count(void *self, task *t, str queue, uint64_t *ret)
+static res count(void *self, task *t, str name, uint64_t *ret)
 {
     azure_request in = {.operation = "queues_count",
                         .method = STR("GET"),
-                        .path = queue_path(t->arena, queue),
+                        .path = queue_path(t->arena, name),
                         .query = STR("comp=metadata")};
     azure_answer  got;
     uint64_t      messages;
@@ -70,10 +70,10 @@ static res count(void *self, task *t, str queue, uint64_t *ret)
     return RES_OK;
 }
 
-static res clear(void *self, task *t, str queue)
+static res clear(void *self, task *t, str name)
 {
     azure_request in = {
-        .operation = "queues_clear", .method = STR("DELETE"), .path = messages_path(t->arena, queue)};
+        .operation = "queues_clear", .method = STR("DELETE"), .path = messages_path(t->arena, name)};
     azure_answer got;
     return services_call(t, self, &in, &got);
 }
@@ -120,17 +120,19 @@ static res read_messages(task *t, const azure_request *in, str body, size_t most
     }
     if (event == XML_BAD)
         return services_nonsense(t, in, x.why);
+    if (!xml_root_is(&x, "QueueMessagesList"))
+        return services_nonsense(t, in, "it is no list of messages");
     *ret = all;
     *ret_count = found;
     return RES_OK;
 }
 
-static res fetch_messages(task *t, azure_endpoint *e, const char *operation, str queue, str query,
+static res fetch_messages(task *t, azure_endpoint *e, const char *operation, str name, str query,
                           unsigned most, queue_message **ret, size_t *ret_count)
 {
     azure_request in = {.operation = operation,
                         .method = STR("GET"),
-                        .path = messages_path(t->arena, queue),
+                        .path = messages_path(t->arena, name),
                         .query = query,
                         .answer_max = (size_t)MESSAGE_MAX * most};
     azure_answer  got;
@@ -138,17 +140,25 @@ static res fetch_messages(task *t, azure_endpoint *e, const char *operation, str
     return read_messages(t, &in, got.http.body, most, ret, ret_count);
 }
 
-static res receive(void *self, task *t, str queue, unsigned most, unsigned hide_s, queue_message **ret,
+static res receive(void *self, task *t, str name, unsigned most, unsigned hide_s, queue_message **ret,
                    size_t *ret_count)
 {
-    str query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
-    return fetch_messages(t, self, "queues_receive", queue, query, most, ret, ret_count);
+    str            query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
+    queue_message *all;
+    size_t         found;
+    TRY(fetch_messages(t, self, "queues_receive", name, query, most, &all, &found));
+    for (size_t i = 0; i < found; i++) /* it could never be deleted, and would come again for ever */
+        if (all[i].receipt.len == 0)
+            return task_fail(t, RES_UPSTREAM, "queues_receive: a message came without a receipt");
+    *ret = all;
+    *ret_count = found;
+    return RES_OK;
 }
 
-static res peek(void *self, task *t, str queue, unsigned most, queue_message **ret, size_t *ret_count)
+static res peek(void *self, task *t, str name, unsigned most, queue_message **ret, size_t *ret_count)
 {
     str query = arena_strf(t->arena, "peekonly=true&numofmessages=%u", most);
-    return fetch_messages(t, self, "queues_peek", queue, query, most, ret, ret_count);
+    return fetch_messages(t, self, "queues_peek", name, query, most, ret, ret_count);
 }
 
 /* ---- writing messages ---- */
@@ -159,12 +169,12 @@ static str message_xml(arena *a, str wire)
     return arena_strf(a, "<QueueMessage><MessageText>%.*s</MessageText></QueueMessage>", STR_ARG(text));
 }
 
-static res put(void *self, task *t, str queue, str wire, unsigned delay_s, int ttl_s, queue_message *ret)
+static res put(void *self, task *t, str name, str wire, unsigned delay_s, int ttl_s, queue_message *ret)
 {
     azure_request in = {
         .operation = "queues_put",
         .method = STR("POST"),
-        .path = messages_path(t->arena, queue),
+        .path = messages_path(t->arena, name),
         .query = arena_strf(t->arena, "visibilitytimeout=%u&messagettl=%d", delay_s, ttl_s),
         .headers = &xml_type,
         .header_count = 1,
@@ -182,13 +192,13 @@ static res put(void *self, task *t, str queue, str wire, unsigned delay_s, int t
     return RES_OK;
 }
 
-static res update(void *self, task *t, str queue, queue_message *m, const str *wire, unsigned hide_s)
+static res update(void *self, task *t, str name, queue_message *m, const str *wire, unsigned hide_s)
 {
     str           receipt = azure_escape(t->arena, m->receipt, "");
     azure_request in = {
         .operation = "queues_update",
         .method = STR("PUT"),
-        .path = message_path(t->arena, queue, m->id),
+        .path = message_path(t->arena, name, m->id),
         .query = arena_strf(t->arena, "popreceipt=%.*s&visibilitytimeout=%u", STR_ARG(receipt), hide_s),
     };
     azure_answer got = {0};
@@ -203,17 +213,20 @@ static res update(void *self, task *t, str queue, queue_message *m, const str *w
         return services_cannot_be_told(t, &in);
     }
     TRY(r);
-    m->receipt = services_header(&got, "x-ms-popreceipt");
+    str fresh = services_header(&got, "x-ms-popreceipt");
+    if (fresh.len == 0)
+        return services_nonsense(t, &in, "there is no receipt in it");
+    m->receipt = fresh;
     m->next_visible_us = services_date_us(services_header(&got, "x-ms-time-next-visible"));
-    return m->receipt.len > 0 ? RES_OK : services_nonsense(t, &in, "there is no receipt in it");
+    return RES_OK;
 }
 
-static res remove_message(void *self, task *t, str queue, str id, str receipt)
+static res remove_message(void *self, task *t, str name, str id, str receipt)
 {
     str           escaped = azure_escape(t->arena, receipt, "");
     azure_request in = {.operation = "queues_remove",
                         .method = STR("DELETE"),
-                        .path = message_path(t->arena, queue, id),
+                        .path = message_path(t->arena, name, id),
                         .query = arena_strf(t->arena, "popreceipt=%.*s", STR_ARG(escaped))};
     return services_delete(t, self, &in);
 }

@@ -119,7 +119,9 @@ static const struct {
     {"TableEndpoint=http://h;SharedAccessSignature=sig=hunter2 x", "'SharedAccessSignature'"},
     {"UseDevelopmentStorage=hunter2", "'UseDevelopmentStorage'"},
     {"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=hunter2", "'DevelopmentStorageProxyUri'"},
-    {"NoSuchGroup", "'NoSuchGroup__tableServiceUri'"},
+    {"hunter2", "NAME__tableServiceUri or NAME__accountName"}, /* a key that was pasted alone, say */
+    {"hunter2-and-more:of.it", "neither a connection string (it has no '=') nor the name of settings"},
+    {"hunter2/+x", "neither a connection string nor the name of a setting"},
 };
 
 START_TEST(what_is_wrong_is_named_and_its_value_is_not_told)
