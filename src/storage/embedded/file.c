@@ -21,7 +21,7 @@ enum { BUSY_MS = 5000, PID_BYTES = 24, PATH_BYTES = 1024 };
  * since the kernel has the file in its own. A log that was once long is cut to 8 MiB when it begins anew. */
 static const char *const pragmas[] = {
     [FILE_WRITER] = "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                    "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=8388608;"
+                    "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=33554432;"
                     "PRAGMA cache_size=-4096; PRAGMA mmap_size=0;"
                     "PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF;",
     [FILE_READER] = "PRAGMA query_only=ON; PRAGMA cache_size=-4096; PRAGMA mmap_size=0;"
