@@ -68,6 +68,7 @@ typedef struct {
     /* extensions.queues, with the host's defaults */
     int      queue_batch, queue_new_batch_threshold, queue_max_dequeue;
     uint64_t queue_visibility_ms, queue_max_polling_ms;
+    bool     queue_plain; /* messageEncoding "none": texts are not base64 on the wire */
 } host_settings;
 
 enum { FUNCTIONS_MAX = 1024 };

@@ -8,18 +8,30 @@
 #define TRESTLE_RUNTIME_SERVE_H
 
 #include "runtime/functions.h"
+#include "runtime/queue_source.h"
 
 enum { SERVE_PORT_UNSAID = -1 };
 
+/* What the app keeps open while it serves; the runtime does not know what that is. */
 typedef struct {
-    const char    *root;       /* the folder of host.json */
-    const char    *listen;     /* address */
-    int            port;       /* 0: chosen by the kernel */
-    bool           under_host; /* else standalone */
-    const handler *rows;
-    size_t         row_count;
-    const char    *version;
-    const char    *storage; /* for the banner: "embedded in .trestle" */
+    /* The loop is open, nothing listens yet: connects to nothing, for the host takes an open port as
+     * readiness. *ret_name is for the banner: "embedded in .trestle". Else one line in *ret_error, and the
+     * program ends with exit code 1. `a` lives as long as the program serves. */
+    res (*open)(void *ctx, arena *a, str *ret_name, str *ret_error);
+    void (*close)(void *ctx); /* every call has ended */
+    void *ctx;
+} serve_store;
+
+typedef struct {
+    const char         *root;       /* the folder of host.json */
+    const char         *listen;     /* address */
+    int                 port;       /* 0: chosen by the kernel */
+    bool                under_host; /* else standalone */
+    const handler      *rows;
+    size_t              row_count;
+    const char         *version;
+    serve_store         store;
+    const queue_source *queues; /* standalone: for queue functions and outputs; NULL: none */
     str  function_key; /* standalone: opens functions of level function and admin; empty: they are open to all
                         */
     bool access_log;   /* one line a request */

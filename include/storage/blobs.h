@@ -36,7 +36,7 @@ typedef struct {
 } blob_info;
 
 res blobs_create_container(task *t, container in) MUST_USE; /* also when it is there already */
-res blobs_delete_container(task *t, container in) MUST_USE;
+res blobs_delete_container(task *t, container in) MUST_USE; /* RES_NOT_FOUND */
 res blobs_list_containers(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
                           size_t *ret_count, str *ret_token) MUST_USE;
 

@@ -35,7 +35,7 @@ typedef struct {
 } queue_message;
 
 res queues_create(task *t, queue in) MUST_USE; /* also when it is there already */
-res queues_delete(task *t, queue in) MUST_USE;
+res queues_delete(task *t, queue in) MUST_USE; /* RES_NOT_FOUND */
 res queues_list(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
                 size_t *ret_count, str *ret_token) MUST_USE;
 

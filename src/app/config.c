@@ -15,9 +15,10 @@
 enum { PORT_MAX = 65535 };
 
 typedef struct {
-    config *c;
-    char   *error;
-    size_t  error_size;
+    config     *c;
+    const char *storage, *data; /* --storage, --data; NULL: not said */
+    char       *error;
+    size_t      error_size;
 } reading;
 
 PRINTF_LIKE(2, 3) static bool wrong(reading *r, const char *fmt, ...)
@@ -80,7 +81,7 @@ static bool set_root(reading *r, const char *value)
 
 static bool set_data(reading *r, const char *value)
 {
-    r->c->data = value;
+    r->data = value;
     return true;
 }
 
@@ -88,7 +89,30 @@ static bool set_storage(reading *r, const char *value)
 {
     if (strcmp(value, "embedded") != 0 && strcmp(value, "azure") != 0)
         return wrong(r, "--storage is '%s', but must be embedded or azure", value);
-    r->c->storage = value;
+    r->storage = value;
+    return true;
+}
+
+/* "tables,queues": what `store` copies; all unless it is said. */
+static bool set_only(reading *r, const char *value)
+{
+    static const struct {
+        const char *name;
+        unsigned    part;
+    } parts[] = {{"tables", STORE_COPY_TABLES}, {"blobs", STORE_COPY_BLOBS}, {"queues", STORE_COPY_QUEUES}};
+    str      rest = str_of(value), word;
+    unsigned all = 0;
+    while (str_next_field(&rest, ',', &word)) {
+        unsigned part = 0;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            part |= str_eq(word, str_of(parts[i].name)) ? parts[i].part : 0;
+        if (part == 0)
+            return wrong(r, "--only is '%s', but must be a list of tables, blobs and queues", value);
+        all |= part;
+    }
+    if (all == 0)
+        return wrong(r, "--only is empty, but must be a list of tables, blobs and queues");
+    r->c->copy.parts = all;
     return true;
 }
 
@@ -99,7 +123,7 @@ typedef struct {
 
 static const option options[] = {
     {"--port", set_port}, {"--listen", set_listen},   {"--root", set_root},
-    {"--data", set_data}, {"--storage", set_storage},
+    {"--data", set_data}, {"--storage", set_storage}, {"--only", set_only},
 };
 
 /* "--port 80" and "--port=80". Returns how many arguments were taken, 0 on error. */
@@ -127,9 +151,9 @@ static const struct {
     const char *name;
     command     command;
 } commands[] = {
-    {"serve", COMMAND_SERVE},     {"routes", COMMAND_ROUTES}, {"help", COMMAND_HELP},
-    {"--help", COMMAND_HELP},     {"-h", COMMAND_HELP},       {"--version", COMMAND_VERSION},
-    {"version", COMMAND_VERSION},
+    {"serve", COMMAND_SERVE},       {"routes", COMMAND_ROUTES},   {"help", COMMAND_HELP},
+    {"store", COMMAND_STORE},       {"--help", COMMAND_HELP},     {"-h", COMMAND_HELP},
+    {"--version", COMMAND_VERSION}, {"version", COMMAND_VERSION},
 };
 
 static bool read_command(const char *word, command *ret)
@@ -143,6 +167,16 @@ static bool read_command(const char *word, command *ret)
     return false;
 }
 
+/* "export DIR" or "import DIR", after "store". */
+static bool read_store_words(reading *r, int left, char **argv)
+{
+    if (left < 2 || argv[1][0] == '-' || (strcmp(argv[0], "export") != 0 && strcmp(argv[0], "import") != 0))
+        return wrong(r, "store needs 'export DIR' or 'import DIR'");
+    r->c->copy.import = strcmp(argv[0], "import") == 0;
+    r->c->copy.dir = argv[1];
+    return true;
+}
+
 static bool read_arguments(reading *r, int argc, char **argv)
 {
     for (int i = 1; i < argc;) {
@@ -150,6 +184,11 @@ static bool read_arguments(reading *r, int argc, char **argv)
         if (read_command(argv[i], &word)) {
             r->c->command = word;
             i++;
+            if (word == COMMAND_STORE) {
+                if (!read_store_words(r, argc - i, argv + i))
+                    return false;
+                i += 2;
+            }
             continue;
         }
         if (argv[i][0] != '-')
@@ -234,6 +273,16 @@ static bool read_settings_file(reading *r, arena *a)
     return wrong(r, "%.*s", STR_ARG(why));
 }
 
+static bool choose_store(reading *r, arena *a)
+{
+    str why;
+    if (r->c->command == COMMAND_ROUTES ||
+        store_choose(a, r->storage, r->data, r->c->serve.under_host, settings_came_from_file, &r->c->store,
+                     &why) == RES_OK)
+        return true;
+    return wrong(r, "%.*s", STR_ARG(why));
+}
+
 static bool is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
@@ -253,15 +302,16 @@ static bool may_listen(reading *r)
 
 res config_read(arena *a, int argc, char **argv, config *ret, char *error, size_t error_size)
 {
-    *ret = (config){.serve = {.root = ".", .listen = "127.0.0.1", .port = SERVE_PORT_UNSAID}};
+    *ret = (config){.serve = {.root = ".", .listen = "127.0.0.1", .port = SERVE_PORT_UNSAID},
+                    .copy = {.parts = STORE_COPY_ALL}};
     reading r = {.c = ret, .error = error, .error_size = error_size};
     if (!read_place(&r) || !read_arguments(&r, argc, argv))
         return RES_INVALID;
-    if (ret->command != COMMAND_SERVE && ret->command != COMMAND_ROUTES)
+    if (ret->command == COMMAND_HELP || ret->command == COMMAND_VERSION)
         return RES_OK;
     if (!read_settings_file(&r, a))
         return RES_CONFIG;
     if (!read_environment(&r) || !may_listen(&r))
         return RES_INVALID;
-    return RES_OK;
+    return choose_store(&r, a) ? RES_OK : RES_CONFIG;
 }

@@ -1,18 +1,20 @@
-/* config.h -- the command line, the environment and local.settings.json, read once into serve_options.
+/* config.h -- the command line, the environment and local.settings.json, read once into options.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_APP_CONFIG_H
 #define TRESTLE_APP_CONFIG_H
 
+#include "app/store_copy.h"
 #include "runtime/serve.h"
+#include "storage/store.h"
 
-typedef enum { COMMAND_SERVE, COMMAND_ROUTES, COMMAND_HELP, COMMAND_VERSION } command;
+typedef enum { COMMAND_SERVE, COMMAND_ROUTES, COMMAND_STORE, COMMAND_HELP, COMMAND_VERSION } command;
 
 typedef struct {
-    command       command;
-    serve_options serve;
-    const char   *storage; /* --storage: "embedded", "azure"; NULL: not said */
-    const char   *data;    /* --data */
+    command            command;
+    serve_options      serve;
+    store_options      store; /* serve, store */
+    store_copy_options copy;  /* store */
 } config;
 
 /* `a` lives as long as the process. RES_INVALID (command line, environment) or RES_CONFIG (a file) with one

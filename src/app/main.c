@@ -10,6 +10,7 @@
 
 #include "app/config.h"
 #include "app/handlers.h"
+#include "app/store_hooks.h"
 #include "domain/service.h"
 #include "runtime/fetch.h"
 #include "version.h"
@@ -22,6 +23,9 @@ static const char help[] =
     "usage:\n"
     "  trestle [serve] [options]   serve the app; the default\n"
     "  trestle routes [options]    list the functions with methods and URLs\n"
+    "  trestle store export DIR [options]   copy all tables, blobs and queues to files in DIR\n"
+    "  trestle store import DIR [options]   copy them from there into the store; run it again to go on after "
+    "a stop\n"
     "  trestle --version           print versions of the program and its libraries\n"
     "  trestle --help              print this\n"
     "\n"
@@ -32,6 +36,7 @@ static const char help[] =
     "one)\n"
     "  --data DIR       folder of the embedded store (TRESTLE_DATA_DIR, else .trestle)\n"
     "  --storage KIND   embedded or azure (TRESTLE_STORAGE, else by the connection strings that are set)\n"
+    "  --only LIST      store: of tables,blobs,queues only these\n"
     "\n"
     "Under the Functions host (FUNCTIONS_CUSTOMHANDLER_PORT set) the port is the host's. Settings: see "
     "README.md.\n";
@@ -68,6 +73,8 @@ static int run(arena *a, const config *c)
         return print_version(a);
     case COMMAND_ROUTES:
         return print_routes(a, &c->serve);
+    case COMMAND_STORE:
+        return store_copy_run(&c->store, &c->copy);
     case COMMAND_SERVE:
         break;
     }
@@ -90,7 +97,8 @@ int main(int argc, char **argv)
     c.serve.rows = handlers;
     c.serve.row_count = handler_count;
     c.serve.version = TRESTLE_VERSION;
-    c.serve.storage = "none in this version";
+    c.serve.store = store_hooks(&c.store);
+    c.serve.queues = &store_queues;
     const char *sha = getenv("BUILD_SHA");
     service_set_version(sha != NULL && *sha != '\0' ? sha : TRESTLE_VERSION);
     int code = run(a, &c);

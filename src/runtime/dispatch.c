@@ -12,6 +12,7 @@
 #include "core/metrics.h"
 #include "runtime/cors.h"
 #include "runtime/error_reply.h"
+#include "runtime/outputs.h"
 
 enum {
     HANDLER_MEMORY = 64 * MIB, /* one request's arena, beyond its own bytes */
@@ -189,9 +190,11 @@ static void log_failure(const function *fn, res code, str message)
         log_info("function '%.*s' failed with %s: %.*s", STR_ARG(name), info->name, STR_ARG(message));
 }
 
-res dispatch_run(task *t, const function *fn, const request *in, reply *out)
+res dispatch_run(task *t, const dispatcher *d, const function *fn, const request *in, reply *out)
 {
     res r = fn->row->run(t, in, out);
+    if (r == RES_OK && !d->o->under_host)
+        r = outputs_send(t, d, out);
     if (r != RES_OK)
         log_failure(fn, r, task_message(t).len > 0 ? task_message(t) : out->error);
     return r;
@@ -249,7 +252,7 @@ static void serve_http(task *t, http_exchange *x)
     reply_init(&out, t->arena, c->fn, x);
     add_cors(c, x, &out);
 
-    res r = dispatch_run(t, c->fn, &in, &out);
+    res r = dispatch_run(t, c->d, c->fn, &in, &out);
     if (out.streaming) {
         if (r == RES_OK)
             http_stream_end(x); /* else the task ends without it, and the connection breaks */
@@ -278,7 +281,7 @@ static void serve_envelope(task *t, http_exchange *x)
     in.trace = trace_for(x);
 
     reply_init(&out, t->arena, c->fn, NULL);
-    r = dispatch_run(t, c->fn, &in, &out);
+    r = dispatch_run(t, c->d, c->fn, &in, &out);
     if (r != RES_OK && c->fn->trigger == TRIGGER_HTTP) {
         fail_reply(t, &out, &in, r);
         r = RES_OK;
@@ -391,18 +394,29 @@ static function_metrics *metrics_of(const dispatcher *d, function *fn)
     return m;
 }
 
+static void count_call(const dispatcher *d, function *fn, int status, uint64_t took_us)
+{
+    function_metrics *m = metrics_of(d, fn);
+    if (m == NULL)
+        return;
+    int digit = status / 100;
+    metrics_add(m->by_class[digit >= 0 && digit <= 5 ? digit : 0], 1);
+    metrics_observe_us(m->seconds, took_us);
+}
+
+void dispatch_count(const dispatcher *d, const function *fn, res result, uint64_t took_us)
+{
+    count_call(d, &d->app->all[fn - d->app->all], result == RES_OK ? 200 : 500, took_us);
+}
+
 static void done(void *ctx, http_exchange *x, uint64_t took_us)
 {
     const dispatcher *d = ctx;
     const call       *c = x->route;
     if (c == NULL || c->ping)
         return;
-    function_metrics *m = c->fn != NULL ? metrics_of(d, c->fn) : NULL;
-    if (m != NULL) {
-        int digit = x->status / 100;
-        metrics_add(m->by_class[digit >= 0 && digit <= 5 ? digit : 0], 1);
-        metrics_observe_us(m->seconds, took_us);
-    }
+    if (c->fn != NULL)
+        count_call(d, c->fn, x->status, took_us);
     if (d->o->access_log) {
         log_bind(&x->log);
         log_info("%.*s %.*s %d, %llu bytes, %llu.%03llu ms", STR_ARG(x->method), STR_ARG(x->path), x->status,

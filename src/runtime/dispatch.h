@@ -18,6 +18,7 @@ typedef struct {
     arena               *a; /* lives as long as the app */
     const function_app  *app;
     const serve_options *o;
+    struct queue_runner *queues; /* standalone: told of messages that functions send; NULL: none */
 } dispatcher;
 
 http_app dispatch_app(dispatcher *d);
@@ -25,8 +26,12 @@ http_app dispatch_app(dispatcher *d);
 /* One line at start for each function that can be taken for another: "…", or the empty str. */
 str dispatch_ambiguity(arena *a, const function_app *app);
 
-/* Runs a function on a request that did not come over HTTP (a standalone timer); logs and counts as for any
- * other. */
-res dispatch_run(task *t, const function *fn, const request *in, reply *out);
+/* Runs a function, also on a request that did not come over HTTP (a standalone timer or queue message). In
+ * standalone mode the messages for its output bindings are sent too, and the run has failed when one is not.
+ * A failure is logged here. */
+res dispatch_run(task *t, const dispatcher *d, const function *fn, const request *in, reply *out);
+
+/* Counts a run that did not come over HTTP, as one that was answered 200 or 500. */
+void dispatch_count(const dispatcher *d, const function *fn, res result, uint64_t took_us);
 
 #endif

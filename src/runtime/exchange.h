@@ -12,6 +12,7 @@
 #include "core/buf.h"
 #include "runtime/functions.h"
 #include "runtime/http_server.h"
+#include "runtime/queue_source.h"
 
 struct request {
     arena          *arena;
@@ -100,10 +101,6 @@ res reply_to_envelope(reply *out, str *ret_text, str *ret_error) MUST_USE;
  * 0: never. The empty str with a NULL pointer: out of memory (never in a task). */
 str envelope_for_timer(arena *a, const function *fn, int64_t last_us, int64_t next_us, bool past_due);
 /* The payload of a queue message (spec 3.3 c); likewise. */
-typedef struct {
-    str     id, pop_receipt, text; /* text: decoded from base64 */
-    int64_t dequeue_count, inserted_us, expires_us, next_visible_us;
-} queue_message_info;
 str envelope_for_queue(arena *a, const function *fn, const queue_message_info *m);
 
 #endif

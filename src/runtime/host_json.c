@@ -14,7 +14,7 @@
 
 #define HOUR_MS (3600 * INT64_C(1000))
 
-typedef enum { KIND_TEXT, KIND_BOOL, KIND_INT, KIND_SPAN, KIND_TIMEOUT } member_kind;
+typedef enum { KIND_TEXT, KIND_BOOL, KIND_INT, KIND_SPAN, KIND_TIMEOUT, KIND_ENCODING } member_kind;
 
 typedef struct {
     const char *path; /* from the root of host.json */
@@ -36,6 +36,7 @@ static const member members[] = {
     {"extensions:queues:maxDequeueCount", KIND_INT, AT(queue_max_dequeue), 1, 1000000},
     {"extensions:queues:visibilityTimeout", KIND_SPAN, AT(queue_visibility_ms), 0, 7 * 24 * HOUR_MS},
     {"extensions:queues:maxPollingInterval", KIND_SPAN, AT(queue_max_polling_ms), 100, 24 * HOUR_MS},
+    {"extensions:queues:messageEncoding", KIND_ENCODING, AT(queue_plain), 0, 0},
 };
 #undef AT
 
@@ -163,6 +164,15 @@ static res set_span(const reader *r, const member *m, const source *s)
     return RES_OK;
 }
 
+static res set_encoding(const reader *r, const member *m, const source *s)
+{
+    bool plain = str_eq_nocase(s->text, STR("none"));
+    if (!plain && !str_eq_nocase(s->text, STR("base64")))
+        return refuse(r, m, s, "is neither base64 nor none");
+    *(bool *)((char *)r->host + m->offset) = plain;
+    return RES_OK;
+}
+
 static res set_member(const reader *r, const member *m, const source *s)
 {
     char *to = (char *)r->host + m->offset;
@@ -174,6 +184,8 @@ static res set_member(const reader *r, const member *m, const source *s)
         return config_bool(s->text, (bool *)to) ? RES_OK : refuse(r, m, s, "is neither true nor false");
     case KIND_INT:
         return set_number(r, m, s);
+    case KIND_ENCODING:
+        return set_encoding(r, m, s);
     default:
         return set_span(r, m, s);
     }

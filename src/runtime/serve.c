@@ -17,6 +17,7 @@
 #include "runtime/fault.h"
 #include "runtime/fetch.h"
 #include "runtime/loop_uv.h"
+#include "runtime/queue_runner.h"
 #include "runtime/timers.h"
 
 enum {
@@ -35,6 +36,7 @@ typedef struct {
     dispatcher           dispatcher;
     http_server         *server;
     timers              *timers;
+    str                  storage; /* for the banner */
     uv_signal_t          term, intr;
     uv_timer_t           tick; /* flushes the log's backlog; while draining, looks whether tasks have ended */
     uint64_t             drain_until_ms;
@@ -55,7 +57,15 @@ static void close_handles(app *s)
     uv_close((uv_handle_t *)&s->term, NULL);
     uv_close((uv_handle_t *)&s->intr, NULL);
     uv_close((uv_handle_t *)&s->tick, NULL);
+    queue_runner_close(s->dispatcher.queues);
+    s->o->store.close(s->o->store.ctx);
     fetch_shutdown();
+}
+
+static void cancel_runs(app *s)
+{
+    timers_cancel(s->timers);
+    queue_runner_cancel(s->dispatcher.queues);
 }
 
 static void on_tick(uv_timer_t *h)
@@ -66,7 +76,7 @@ static void on_tick(uv_timer_t *h)
         return;
     uint64_t now_ms = uv_now(loop_uv());
     if (now_ms >= s->drain_until_ms)
-        timers_cancel(s->timers);
+        cancel_runs(s);
     if (s->server_gone && task_count() == 0)
         close_handles(s);
     else if (now_ms >= s->drain_until_ms + DRAIN_GRACE_MS)
@@ -94,6 +104,7 @@ static void on_stop_signal(uv_signal_t *h, int signum)
     s->drain_until_ms = uv_now(loop_uv()) + limit_ms;
     log_info("%s: finishing %zu calls, then leaving", signum == SIGTERM ? "SIGTERM" : "SIGINT", task_count());
     timers_stop(s->timers);
+    queue_runner_stop(s->dispatcher.queues);
     http_server_drain(s->server, limit_ms, on_server_gone, s);
     (void)uv_timer_start(&s->tick, on_tick, 0, DRAIN_POLL_MS); /* fails only without a callback */
 }
@@ -108,8 +119,8 @@ static void print_banner(const app *s)
         arena_strf(s->a, v6 ? "http://[%s]:%d" : "http://%s:%d", o->listen, http_server_port(s->server));
     buf text;
     buf_init(&text, s->a, 1 * MIB);
-    buf_addf(&text, "Trestle %s, standalone on %.*s\nStorage: %s\n\nFunctions:\n\n", o->version,
-             STR_ARG(where), o->storage);
+    buf_addf(&text, "Trestle %s, standalone on %.*s\nStorage: %.*s\n\nFunctions:\n\n", o->version,
+             STR_ARG(where), STR_ARG(s->storage));
     functions_print(s->app, where, &text);
     if (functions_find(s->app, STR("health")) != NULL)
         buf_addf(&text, "\nTry:\n\n    curl %.*s/%.*s%shealth\n", STR_ARG(where),
@@ -125,8 +136,11 @@ static res load(app *s, str *ret_error)
     res                  r = functions_load(s->a, o->root, o->rows, o->row_count, &s->app, ret_error);
     if (r == RES_OK)
         r = functions_check(s->a, s->app, ret_error);
+    s->dispatcher = (dispatcher){.app = s->app, .o = o, .a = s->a};
     if (r == RES_OK && !o->under_host)
-        r = timers_load(s->a, s->app, &s->timers, ret_error);
+        r = timers_load(s->a, &s->dispatcher, &s->timers, ret_error);
+    if (r == RES_OK && !o->under_host)
+        r = queue_runner_load(s->a, &s->dispatcher, &s->dispatcher.queues, ret_error);
     if (r != RES_OK)
         return r;
     str hidden = dispatch_ambiguity(s->a, s->app);
@@ -148,7 +162,6 @@ static res listen_on(app *s, str *ret_error)
     if (o->tasks_max != 0)
         task_set_limit(o->tasks_max);
 
-    s->dispatcher = (dispatcher){.app = s->app, .o = o, .a = s->a};
     http_app above = dispatch_app(&s->dispatcher);
     return http_server_open(s->a, &options, &above, &s->server, ret_error);
 }
@@ -176,14 +189,19 @@ static int run(app *s)
         return fail("", error);
     if (loop_open() != RES_OK)
         return fail("no event loop: ", STR("out of memory or file descriptors"));
-    if (listen_on(s, &error) != RES_OK)
+    if (s->o->store.open(s->o->store.ctx, s->a, &s->storage, &error) != RES_OK)
         return fail("", error);
+    if (listen_on(s, &error) != RES_OK) {
+        s->o->store.close(s->o->store.ctx);
+        return fail("", error);
+    }
     watch_signals(s);
     timers_start(s->timers);
+    queue_runner_start(s->dispatcher.queues);
 
     if (s->o->under_host)
-        log_info("listening on %s:%d with %zu functions", s->o->listen, http_server_port(s->server),
-                 s->app->count);
+        log_info("listening on %s:%d with %zu functions; storage: %.*s", s->o->listen,
+                 http_server_port(s->server), s->app->count, STR_ARG(s->storage));
     else
         print_banner(s);
     loop_run();

@@ -7,7 +7,6 @@
 #include "core/id.h"
 #include "core/log.h"
 #include "runtime/cron.h"
-#include "runtime/dispatch.h"
 #include "runtime/loop_uv.h"
 
 enum {
@@ -16,13 +15,15 @@ enum {
 };
 
 typedef struct {
-    const function *fn;
-    cron            when;
-    uv_timer_t      handle;
-    int64_t         next_us, last_us;
-    task           *running; /* NULL: not now */
-    bool            missed;  /* a moment passed while it ran */
-    char            id[UUID_TEXT + 1];
+    const dispatcher *d;
+    const function   *fn;
+    cron              when;
+    uv_timer_t        handle;
+    int64_t           next_us, last_us;
+    uint64_t          started_us; /* of the monotonic clock */
+    task             *running;    /* NULL: not now */
+    bool              missed;     /* a moment passed while it ran */
+    char              id[UUID_TEXT + 1];
 } timer;
 
 struct timers {
@@ -45,7 +46,7 @@ static res run_timer(task *t, void *ctx)
     me->missed = false;
     me->last_us = clock_wall_us();
     reply_init(&out, t->arena, me->fn, NULL);
-    return dispatch_run(t, me->fn, &in, &out);
+    return dispatch_run(t, me->d, me->fn, &in, &out);
 }
 
 static void timer_ended(task *t, void *ctx, res result, str message)
@@ -53,6 +54,7 @@ static void timer_ended(task *t, void *ctx, res result, str message)
     (void)t;
     timer *me = ctx;
     me->running = NULL;
+    dispatch_count(me->d, me->fn, result, clock_mono_us() - me->started_us);
     if (result == RES_MEMORY) /* other failures were logged where they happened */
         log_error("timer function '%.*s': %.*s", STR_ARG(me->fn->name), STR_ARG(message));
 }
@@ -65,6 +67,7 @@ static void start_run(timer *me)
         return;
     }
     (void)id_uuid(me->id);
+    me->started_us = clock_mono_us();
     task_spec spec = {.name = me->fn->row->folder,
                       .deadline_ms = me->fn->row->deadline_ms,
                       .memory_bytes = TIMER_MEMORY,
@@ -111,10 +114,11 @@ static res prepare(arena *a, const function *fn, timer *ret, str *ret_error)
     return r;
 }
 
-res timers_load(arena *a, const function_app *app, timers **ret, str *ret_error)
+res timers_load(arena *a, const dispatcher *d, timers **ret, str *ret_error)
 {
-    timers *all = arena_one(a, timers);
-    timer  *one = arena_array(a, timer, app->count);
+    const function_app *app = d->app;
+    timers             *all = arena_one(a, timers);
+    timer              *one = arena_array(a, timer, app->count);
     if (all == NULL || (one == NULL && app->count > 0))
         return RES_MEMORY;
     all->all = one;
@@ -125,7 +129,7 @@ res timers_load(arena *a, const function_app *app, timers **ret, str *ret_error)
         res r = prepare(a, fn, &one[all->count], ret_error);
         if (r != RES_OK)
             return r;
-        all->count++;
+        one[all->count++].d = d;
     }
     *ret = all;
     return RES_OK;

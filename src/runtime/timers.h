@@ -8,13 +8,13 @@
 #ifndef TRESTLE_RUNTIME_TIMERS_H
 #define TRESTLE_RUNTIME_TIMERS_H
 
-#include "runtime/functions.h"
+#include "runtime/dispatch.h"
 
 typedef struct timers timers;
 
 /* Reads the schedules; nothing runs yet. RES_CONFIG with *ret_error when one cannot be read or never comes.
- * `a` and `app` outlive the timers. */
-res  timers_load(arena *a, const function_app *app, timers **ret, str *ret_error) MUST_USE;
+ * `a` and `d` outlive the timers. */
+res  timers_load(arena *a, const dispatcher *d, timers **ret, str *ret_error) MUST_USE;
 void timers_start(timers *all);  /* accepts NULL, as all below */
 void timers_stop(timers *all);   /* no new runs */
 void timers_cancel(timers *all); /* runs under way are told to stop */

@@ -32,13 +32,6 @@ static bool is_prefix(str prefix)
     return true;
 }
 
-res facade_no_storage(task *t)
-{
-    return task_fail(t, RES_CONFIG,
-                     "no storage is set up: set AZURE_STORAGE_CONNECTION_STRING or start with --storage "
-                     "embedded");
-}
-
 res facade_check_name(task *t, const char *what, str name)
 {
     if (is_name(name))

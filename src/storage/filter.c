@@ -175,6 +175,8 @@ const filter *filter_prefix(arena *a, const char *name, str prefix)
     return behind.len == 0 ? from : filter_and(a, from, filter_str(a, name, FILTER_LT, behind));
 }
 
+/* NOLINTBEGIN(misc-no-recursion): it is bounded, see above */
+
 /* ---- checking ---- */
 
 static res check(arena *a, const filter *f, str *ret_why)
@@ -457,6 +459,8 @@ static filter_range range_of(const filter *f, str key)
         return (filter_range){0};
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static filter_range whole_range(const filter *f, str key)
 {

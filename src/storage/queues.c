@@ -41,9 +41,9 @@ static res find_ops(task *t, store_id store, call *ret)
 
 static res begin(task *t, queue in, call *ret)
 {
-    TRY(facade_check_name(t, "queue", in.name));
     *ret = (call){.queue = in.name};
-    return find_ops(t, in.store, ret);
+    TRY(find_ops(t, in.store, ret));
+    return facade_check_name(t, "queue", in.name);
 }
 
 static res check_hide(task *t, unsigned seconds)
@@ -152,13 +152,14 @@ res queues_delete(task *t, queue in)
 {
     call c;
     TRY(begin(t, in, &c));
-    return c.ops->drop(c.self, t, c.queue);
+    res r = c.ops->drop(c.self, t, c.queue);
+    return r == RES_UNPROVISIONED ? RES_NOT_FOUND : r; /* here it is the queue that was looked for */
 }
 
 res queues_list(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
                 size_t *ret_count, str *ret_token)
 {
-    call c;
+    call c = {0};
     TRY(find_ops(t, store, &c));
     return facade_list(t, c.ops->list, c.self, prefix, most, token, ret_names, ret_count, ret_token);
 }

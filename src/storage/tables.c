@@ -61,12 +61,13 @@ static res find_ops(task *t, store_id store, call *ret)
 
 static res begin(task *t, table in, call *ret)
 {
+    *ret = (call){.table = in.name};
+    TRY(find_ops(t, in.store, ret));
     if (!is_table_name(in.name))
         return task_fail(t, RES_INVALID,
                          "table '%.*s': a name has 3 to 63 letters and digits, begins with a letter, %s",
                          STR_ARG(str_slice(in.name, 0, FACADE_SHOWN_MAX)), "and is not 'tables'");
-    *ret = (call){.table = in.name};
-    return find_ops(t, in.store, ret);
+    return RES_OK;
 }
 
 static res refuse(task *t, res r, str why)
@@ -196,7 +197,7 @@ res tables_delete(task *t, table in)
 res tables_list(task *t, store_id store, str prefix, unsigned most, str token, str **ret_names,
                 size_t *ret_count, str *ret_token)
 {
-    call c;
+    call c = {0};
     TRY(find_ops(t, store, &c));
     return facade_list(t, c.ops->list, c.self, prefix, most, token, ret_names, ret_count, ret_token);
 }
@@ -266,7 +267,7 @@ res tables_remove(task *t, table in, str partition, str row, str etag)
 res tables_commit(task *t, table in, const table_write *writes, size_t count, size_t *ret_failed)
 {
     call    c;
-    size_t  none;
+    size_t  none = count;
     size_t *failed = ret_failed != NULL ? ret_failed : &none;
 
     *failed = count;

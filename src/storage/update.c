@@ -6,18 +6,20 @@
  * tried again, for the change would be applied twice: its RES_UPSTREAM is the caller's to judge.
  *
  * SPDX-License-Identifier: MIT */
-#include "storage/update.h"
+#include "update_internal.h"
 
 #include "core/id.h"
 
 enum { WAIT_FIRST_MS = 4, WAIT_MAX_MS = 500, DOUBLINGS_MAX = 7 };
+
+static uint64_t wait_max_ms = WAIT_MAX_MS;
 
 static uint64_t wait_ms(unsigned tries)
 {
     unsigned doublings = tries < DOUBLINGS_MAX ? tries : DOUBLINGS_MAX;
     uint64_t most = (uint64_t)WAIT_FIRST_MS << doublings, random;
     id_random(&random, sizeof random);
-    return random % ((most < WAIT_MAX_MS ? most : WAIT_MAX_MS) + 1);
+    return random % ((most < wait_max_ms ? most : wait_max_ms) + 1);
 }
 
 /* RES_CONFLICT: inserted by another; RES_PRECONDITION and RES_NOT_FOUND: replaced or deleted by another. */
@@ -64,4 +66,9 @@ res update_entity(task *t, table in, str partition, str row, update_fn *fn, void
         TRY(task_sleep(t, wait_ms(tries)));
     }
     return task_fail(t, RES_CONFLICT, "others changed the entity in each of %d tries", UPDATE_TRIES_MAX);
+}
+
+void update_set_wait_for_test(uint64_t max_ms)
+{
+    wait_max_ms = max_ms;
 }

@@ -89,11 +89,11 @@ static res put_random(task *t, void *ctx)
 
 static res fill_batch(task *t, void *ctx)
 {
-    bench      *b = ctx;
-    uint64_t    from = b->operations;
-    uint64_t    count = b->rows - from < TABLES_BATCH_MAX ? b->rows - from : TABLES_BATCH_MAX;
-    table_write writes[TABLES_BATCH_MAX];
-    entity     *all = arena_array(t->arena, entity, count);
+    bench       *b = ctx;
+    uint64_t     from = b->operations;
+    uint64_t     count = b->rows - from < TABLES_BATCH_MAX ? b->rows - from : TABLES_BATCH_MAX;
+    table_write *writes = arena_array(t->arena, table_write, count);
+    entity      *all = arena_array(t->arena, entity, count);
     b->operations += count;
     for (uint64_t i = 0; i < count; i++) {
         all[i] = make_row(t->arena, partition_of(t->arena, b->rows), from + i);

@@ -13,6 +13,7 @@
 #include "core/json.h"
 #include "core/log.h"
 #include "e2e/app_inputs.h"
+#include "e2e/app_storage.h"
 #include "runtime/fetch.h"
 
 enum { STREAM_MAX = 100000, HOG_PIECE = 1 * MIB };
@@ -226,15 +227,22 @@ const handler handlers[] = {
     {"blobin", blobin, 5000, 64 * KIB},
     {"crash", crash, 5000, 0},
     {"echo", echo, 30000, 32 * MIB},
+    {"enqueue", enqueue, 5000, 64 * KIB},
     {"fail", fail, 5000, 0},
     {"fetcher", fetcher, 60000, 0},
+    {"fill", fill, 60000, 0},
     {"hello", hello, 5000, 64 * KIB},
     {"hog", hog, 30000, 0},
     {"late", late, 200, 0},
+    {"listing", listing, 60000, 0},
     {"off", hello, 5000, 0},
+    {"ondone", ondone, 5000, 64 * KIB},
     {"onmsg", onmsg, 5000, 64 * KIB},
+    {"onpoison", onpoison, 5000, 64 * KIB},
+    {"onwork", onwork, 5000, 64 * KIB},
     {"order", order, 5000, 64 * KIB},
     {"quiet", quiet, 5000, 64 * KIB},
+    {"rawput", rawput, 5000, 64 * KIB},
     {"ret", ret, 5000, 64 * KIB},
     {"secret", secret, 5000, 0},
     {"slow", slow, 60000, 64},

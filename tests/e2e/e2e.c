@@ -90,6 +90,8 @@ static process *start_program(const server_spec *spec, int port)
     if (spec->standalone) {
         args[n++] = "--port";
         args[n++] = "0";
+        args[n++] = "--data";
+        args[n++] = spec->data != NULL ? spec->data : textf("%s/data", root_empty());
     }
     for (size_t i = 0; spec->args != NULL && spec->args[i] != NULL && n < ARGS_MAX - 1; i++)
         args[n++] = spec->args[i];

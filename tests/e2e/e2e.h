@@ -37,6 +37,7 @@ typedef struct {
     const char        *root; /* NULL: tests/e2e/app; with `real`: the project itself */
     const char *const *env;  /* "NAME=value", NULL at the end */
     const char *const *args; /* beyond the program's path */
+    const char        *data; /* standalone: the folder of the store; NULL: a fresh one */
     bool               real; /* bin/trestle instead of the test app */
     bool               standalone;
     const int         *out_file;

@@ -78,9 +78,9 @@ END_TEST
 START_TEST(with_a_key_it_listens_on_every_address)
 {
     const char *root = textf("%s/tests/e2e/app", e2e_source());
-    process    *p = process_start(
-           &(process_spec){.args = LIST(e2e_app(), "--root", root, "--port", "0", "--listen", "0.0.0.0"),
-                           .env = LIST("TRESTLE_FUNCTION_KEY=" KEY)});
+    process    *p = process_start(&(process_spec){
+           .args = LIST(e2e_app(), "--root", root, "--port", "0", "--listen", "0.0.0.0", "--data", root_empty()),
+           .env = LIST("TRESTLE_FUNCTION_KEY=" KEY)});
     ck_assert(process_says(p, "standalone on http://0.0.0.0:", E2E_LIMIT_MS));
     ck_assert(process_alive(p));
 }

@@ -20,7 +20,8 @@ arena *scratch(void)
 {
     if (all == NULL) {
         all = arena_new(SCRATCH_MAX);
-        ck_assert_ptr_nonnull(all);
+        if (all == NULL)
+            abort();
         arena_on_exhausted(all, no_memory, NULL);
     }
     return all;

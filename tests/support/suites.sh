@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 
-SUITES=(static unit fuzz e2e ucontext valgrind lint package)
+SUITES=(static unit fuzz e2e live ucontext valgrind lint package)
 ALL_PASSED=0 ALL_FAILED=0 ALL_SKIPPED=0
 
 cmd_test()
@@ -104,6 +104,14 @@ suite_e2e()
 {
     compile_asan
     meson_suite e2e asan --timeout-multiplier 4 --num-processes 1 --suite e2e
+}
+
+# One at a time: each starts an Azurite of its own, which has a core's worth of work to do.
+suite_live()
+{
+    need_node_modules
+    compile_asan
+    meson_suite live asan --timeout-multiplier 4 --num-processes 1 --suite live
 }
 
 # The other way to switch stacks, for the suites that do.

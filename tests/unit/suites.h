@@ -37,6 +37,7 @@
     X(http_header)       \
     X(http_server)       \
     X(loop)              \
+    X(queue_runner)      \
     X(reply)             \
     X(request)           \
     X(route_template)    \
@@ -60,6 +61,7 @@
     X(azure_tables)      \
     X(azure_blobs)       \
     X(azure_queues)      \
+    X(azure_xml)         \
     X(embedded_engine)   \
     X(embedded_tables)   \
     X(embedded_blobs)    \

@@ -74,6 +74,24 @@ static void add_writes(buf *out, const azure_endpoint *e, str name, const table_
     add_boundary(out, "batch", batch, "--");
 }
 
+/* In one piece, since a batch may take most of what a request may have. False: the entities alone are too
+ * much; then not a byte is written. */
+static bool reserve(buf *out, const azure_endpoint *e, const table_write *writes, size_t count)
+{
+    enum { AROUND_WRITE = 500, PER_KEY_BYTE = 3 };
+    size_t least = 0, rest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const entity *one = writes[i].e;
+        if (writes[i].kind != WRITE_DELETE)
+            least += odata_least_bytes(one);
+        rest += AROUND_WRITE + azure_endpoint_url(e).len + one->count * TABLES_NUMBER_BYTES +
+                (one->partition.len + one->row.len) * PER_KEY_BYTE;
+    }
+    if (least < out->max && rest > out->max - least)
+        rest = out->max - least;
+    return buf_reserve(out, least + rest) != NULL;
+}
+
 /* An ETag is the caller's, and inside a body nobody else would stop a line end in it. */
 static res check_etags(task *t, const table_write *writes, size_t count, size_t *ret_failed)
 {
@@ -167,7 +185,8 @@ static res commit(azure_endpoint *e, task *t, str name, const table_write *write
     azure_answer got;
     TRY(check_etags(t, writes, count, ret_failed));
     buf_init(&body, t->arena, TABLES_BATCH_BYTES_MAX);
-    add_writes(&body, e, name, writes, count, id, id_uuid(changeset_id));
+    if (reserve(&body, e, writes, count))
+        add_writes(&body, e, name, writes, count, id, id_uuid(changeset_id));
     if (body.failed)
         return task_fail(t, RES_TOO_LARGE, "the batch is above %d bytes", TABLES_BATCH_BYTES_MAX);
 

@@ -8,6 +8,8 @@
  * missing blob of it: the blob's ETag is looked up and sent instead.
  *
  * SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "core/base64.h"
 #include "storage/azure/blobs_wire.h"
 
@@ -122,36 +124,24 @@ static res write_over_any(task *t, azure_endpoint *e, str in, str name, writing 
         TRY(r);
         w->if_match = there.etag;
         r = send_write(t, e, w, how, ret);
-        r = r == RES_NOT_FOUND ? RES_PRECONDITION : r;
     }
     return r;
-}
-
-static const http_header *copy_metadata(arena *a, const blob_put *how)
-{
-    http_header *copy = arena_array(a, http_header, how->metadata_count + 1);
-    for (size_t i = 0; i < how->metadata_count; i++)
-        copy[i] = (http_header){arena_copy(a, how->metadata[i].name), arena_copy(a, how->metadata[i].value)};
-    return copy;
 }
 
 static res write_blob(task *t, azure_endpoint *e, str in, str name, writing *w, const blob_put *how,
                       blob_info *ret)
 {
     azure_answer got = {0};
-    bool         any = str_eq(how->if_match, STR("*"));
     res          r;
-    if (any)
+    if (str_eq(how->if_match, STR("*")))
         r = write_over_any(t, e, in, name, w, how, &got);
     else
-        r = send_write(t, e, w, how, &got);
-    if (r != RES_OK && !any)
-        r = settle(t, w, how, r, got.doubtful);
+        r = settle(t, w, how, send_write(t, e, w, how, &got), got.doubtful);
     TRY(r);
     *ret = (blob_info){.etag = services_header(&got, "ETag"),
                        .content_type = arena_copy(t->arena, type_of(how)),
                        .modified_us = services_date_us(services_header(&got, "Last-Modified")),
-                       .metadata = copy_metadata(t->arena, how),
+                       .metadata = how->metadata,
                        .metadata_count = how->metadata_count};
     return RES_OK;
 }

@@ -128,7 +128,7 @@ res blobs_wire_get(void *self, task *t, str in, str name, const blob_get *how, b
                        .answer_max = most > FAILURE_MAX ? most : FAILURE_MAX,
                        .try_ms = blobs_try_ms(most)};
     azure_answer  answer;
-    blob_got      got;
+    blob_got      got = {0};
     TRY(azure_call(t, self, &q, &answer));
     TRY(read_got(t, &q, &answer, how, &got));
     if (!got.not_modified)

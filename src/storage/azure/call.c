@@ -44,7 +44,7 @@ typedef struct {
     uint64_t try_began_us;
     unsigned token_version;
     bool     clock_corrected, token_renewed;
-    uint64_t slow_ms;     /* waited for a name that is being deleted */
+    unsigned slow_tries;  /* while a name is being deleted */
     unsigned plain_tries; /* that count against RETRY_TRIES */
 } call;
 
@@ -240,9 +240,10 @@ static bool fits(const task *t, uint64_t wait_ms)
 
 static bool again_slowly(const task *t, call *c, uint64_t *ret_wait_ms)
 {
-    c->slow_ms += RETRY_SLOW_MS;
     *ret_wait_ms = RETRY_SLOW_MS;
-    return c->slow_ms <= RETRY_SLOW_TOTAL_MS && fits(t, RETRY_SLOW_MS);
+    if (retry_after_ms(&c->got.http, clock_wall_us(), ret_wait_ms) && *ret_wait_ms > RETRY_AFTER_MAX_MS)
+        return false;
+    return ++c->slow_tries <= RETRY_SLOW_TRIES && fits(t, *ret_wait_ms);
 }
 
 static bool again(const task *t, call *c, bool answered, uint64_t *ret_wait_ms)

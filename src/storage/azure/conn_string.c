@@ -140,7 +140,7 @@ static bool split_url(str url, conn_string *ret)
         return false;
     size_t from = tls ? strlen("https://") : strlen("http://");
     str    rest = str_from(url, from), authority = str_slice(rest, 0, str_find_char(rest, '/'));
-    str    path = str_from(rest, authority.len), host = authority, tail;
+    str    path = str_from(rest, authority.len), host, tail;
 
     if (str_starts(authority, STR("["))) { /* IPv6 */
         size_t end = str_find_char(authority, ']');
@@ -318,11 +318,12 @@ static res use_group_url(const group *g)
     str    uri = member(g, services[p->service].service_uri, uri_name);
     str    account = member(g, "accountName", account_name);
     if (uri.len == 0 && account.len == 0) {
+        /* The name is not told: it may be a key that was pasted alone. */
         *p->error =
             arena_strf(p->a,
-                       "the storage connection: neither '%s' nor '%s' is set, and it is no connection "
-                       "string",
-                       uri_name, account_name);
+                       "the storage connection is neither a connection string (it has no '=') nor the "
+                       "name of settings such as NAME__%s or NAME__accountName",
+                       services[p->service].service_uri);
         return RES_CONFIG;
     }
     if (uri.len > 0)

@@ -138,7 +138,7 @@ static res read_assertion(task *t, str *ret)
 
 static res build_workload(task *t, const identity *id, fetch_request *ret)
 {
-    str assertion, authority = env("AZURE_AUTHORITY_HOST");
+    str assertion = {0}, authority = env("AZURE_AUTHORITY_HOST");
     str client = id->client_id.len > 0 ? id->client_id : env("AZURE_CLIENT_ID");
     TRY(read_assertion(t, &assertion));
     if (authority.len == 0)

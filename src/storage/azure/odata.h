@@ -16,9 +16,12 @@
 enum { ODATA_MEMBERS_MAX = 1024, ODATA_ROWS_MAX = 4096 }; /* of one entity; of one page */
 
 /* At the end of *out, which says itself when it is full. The entity has passed entity_check. */
-void odata_write(buf *out, const entity *e);
+void   odata_write(buf *out, const entity *e);
+/* That it takes at least so many bytes, and not many more without escapes and long numbers: for telling what
+ * cannot fit, and for reserving once, since a buffer that grows leaves its earlier steps in the arena. */
+size_t odata_least_bytes(const entity *e);
 /* A JSON string with its quotes; s is UTF-8. */
-void odata_write_text(buf *out, str s);
+void   odata_write_text(buf *out, str s);
 
 /* RES_UPSTREAM when it is nothing that a table service says, with *ret_why (static). A key that is not there
  * is the empty str with a NULL pointer. */

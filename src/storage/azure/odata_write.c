@@ -2,9 +2,10 @@
  *
  *     {"PartitionKey":"p","RowKey":"r","n":"5","n@odata.type":"Edm.Int64","s":"text"}
  *
- * The line must stay one line: Azurite finds the bodies of a batch by regular expressions that stop at line
- * ends (spec 5.1), and JavaScript counts U+2028 and U+2029 among these. So they are escaped like control
- * characters.
+ * The line is ASCII: Azurite decodes each piece of a request as it comes from the socket, so that a character
+ * of several bytes that lies across two pieces would be stored as two or three U+FFFD. And it is one line:
+ * Azurite finds the bodies of a batch by regular expressions that stop at line ends (spec 5.1), and
+ * JavaScript counts U+2028 and U+2029 among these. So all that is not plain ASCII is escaped.
  *
  * SPDX-License-Identifier: MIT */
 #include <math.h>
@@ -12,13 +13,14 @@
 
 #include "core/base64.h"
 #include "storage/azure/odata.h"
+#include "storage/entity_text.h"
 
 enum { NUMBER_SIZE = 40 };
 
 /* ---- texts ---- */
 
-/* What a byte needs: 0 nothing, 'u' the six characters of \u00XX, '2' a look at the two bytes behind it, else
- * a backslash and this. */
+/* What a byte needs: 0 nothing, 'u' the six characters of \uXXXX (for all of its character), else a
+ * backslash and this. */
 static char escape_of(unsigned char c)
 {
     switch (c) {
@@ -31,39 +33,48 @@ static char escape_of(unsigned char c)
         return 'r';
     case '\t':
         return 't';
-    case 0xE2:
-        return '2';
     default:
-        return c < 0x20 ? 'u' : 0;
+        return c < 0x20 || c >= 0x80 ? 'u' : 0;
     }
 }
 
-static bool is_line_separator(str s, size_t i)
+/* In UTF-16, as JSON has it: two of them above U+FFFF. */
+static void write_unicode(buf *out, uint32_t c)
 {
-    return s.len - i >= 3 && s.at[i + 1] == '\x80' && (s.at[i + 2] == '\xA8' || s.at[i + 2] == '\xA9');
+    if (c > 0xFFFF) {
+        buf_addf(out, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (c >> 10)), (unsigned)(0xDC00 + (c & 0x3FF)));
+        return;
+    }
+    buf_addf(out, "\\u%04x", (unsigned)c);
+}
+
+/* Without the quotes. */
+static void write_escaped(buf *out, str s)
+{
+    size_t plain = 0; /* where the run begins that needs nothing */
+    for (size_t i = 0; i < s.len;) {
+        char escape = escape_of((unsigned char)s.at[i]);
+        if (escape == 0) {
+            i++;
+            continue;
+        }
+        buf_add(out, str_slice(s, plain, i));
+        if (escape == 'u') {
+            write_unicode(out, utf8_take(s, &i));
+        } else {
+            buf_add_char(out, '\\');
+            buf_add_char(out, escape);
+            i++;
+        }
+        plain = i;
+    }
+    buf_add(out, str_from(s, plain));
 }
 
 void odata_write_text(buf *out, str s)
 {
-    size_t plain = 0; /* where the run begins that needs nothing */
     buf_add_char(out, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        char escape = escape_of((unsigned char)s.at[i]);
-        if (escape == 0 || (escape == '2' && !is_line_separator(s, i)))
-            continue;
-        buf_add(out, str_slice(s, plain, i));
-        if (escape == '2') {
-            buf_add(out, s.at[i + 2] == '\xA8' ? STR("\\u2028") : STR("\\u2029"));
-            i += 2;
-        } else if (escape == 'u') {
-            buf_addf(out, "\\u%04x", (unsigned)(unsigned char)s.at[i]);
-        } else {
-            buf_add_char(out, '\\');
-            buf_add_char(out, escape);
-        }
-        plain = i + 1;
-    }
-    buf_add(out, str_from(s, plain));
+    write_escaped(out, s);
     buf_add_char(out, '"');
 }
 
@@ -154,17 +165,16 @@ static bool is_annotated(edm_type type)
     return type != EDM_STRING && type != EDM_INT32 && type != EDM_BOOL;
 }
 
-/* Names are identifiers (entity_check): nothing in them needs an escape. */
 static void write_property(buf *out, const property *p)
 {
     buf_add(out, STR(",\""));
-    buf_add(out, p->name);
+    write_escaped(out, p->name);
     buf_add(out, STR("\":"));
     write_value(out, p);
     if (!is_annotated(p->type))
         return;
     buf_add(out, STR(",\""));
-    buf_add(out, p->name);
+    write_escaped(out, p->name);
     buf_add(out, STR("@odata.type\":\""));
     buf_add(out, str_of(edm_name(p->type)));
     buf_add_char(out, '"');
@@ -179,4 +189,17 @@ void odata_write(buf *out, const entity *e)
     for (size_t i = 0; i < e->count; i++)
         write_property(out, &e->props[i]);
     buf_add_char(out, '}');
+}
+
+size_t odata_least_bytes(const entity *e)
+{
+    enum { AROUND_KEYS = 31, AROUND_NAME = 4, ANNOTATION = 24 };
+    size_t len = AROUND_KEYS + e->partition.len + e->row.len;
+    for (size_t i = 0; i < e->count; i++) {
+        const property *p = &e->props[i];
+        bool            is_text = p->type == EDM_STRING || p->type == EDM_GUID;
+        len += AROUND_NAME + p->name.len + (is_annotated(p->type) ? ANNOTATION + p->name.len : 0);
+        len += p->type == EDM_BINARY ? base64_len(p->text.len) : is_text ? p->text.len : 1;
+    }
+    return len;
 }

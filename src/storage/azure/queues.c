@@ -120,6 +120,8 @@ static res read_messages(task *t, const azure_request *in, str body, size_t most
     }
     if (event == XML_BAD)
         return services_nonsense(t, in, x.why);
+    if (!xml_root_is(&x, "QueueMessagesList"))
+        return services_nonsense(t, in, "it is no list of messages");
     *ret = all;
     *ret_count = found;
     return RES_OK;
@@ -141,8 +143,16 @@ static res fetch_messages(task *t, azure_endpoint *e, const char *operation, str
 static res receive(void *self, task *t, str name, unsigned most, unsigned hide_s, queue_message **ret,
                    size_t *ret_count)
 {
-    str query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
-    return fetch_messages(t, self, "queues_receive", name, query, most, ret, ret_count);
+    str            query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
+    queue_message *all;
+    size_t         found;
+    TRY(fetch_messages(t, self, "queues_receive", name, query, most, &all, &found));
+    for (size_t i = 0; i < found; i++) /* it could never be deleted, and would come again for ever */
+        if (all[i].receipt.len == 0)
+            return task_fail(t, RES_UPSTREAM, "queues_receive: a message came without a receipt");
+    *ret = all;
+    *ret_count = found;
+    return RES_OK;
 }
 
 static res peek(void *self, task *t, str name, unsigned most, queue_message **ret, size_t *ret_count)
@@ -203,9 +213,12 @@ static res update(void *self, task *t, str name, queue_message *m, const str *wi
         return services_cannot_be_told(t, &in);
     }
     TRY(r);
-    m->receipt = services_header(&got, "x-ms-popreceipt");
+    str fresh = services_header(&got, "x-ms-popreceipt");
+    if (fresh.len == 0)
+        return services_nonsense(t, &in, "there is no receipt in it");
+    m->receipt = fresh;
     m->next_visible_us = services_date_us(services_header(&got, "x-ms-time-next-visible"));
-    return m->receipt.len > 0 ? RES_OK : services_nonsense(t, &in, "there is no receipt in it");
+    return RES_OK;
 }
 
 static res remove_message(void *self, task *t, str name, str id, str receipt)

@@ -11,8 +11,8 @@ enum {
     RETRY_BASE_MS = 200,
     RETRY_CAP_MS = 5000,
     RETRY_AFTER_MAX_MS = 60 * 1000, /* who is told to wait longer gives up at once */
-    RETRY_SLOW_MS = 5000,           /* of TableBeingDeleted and its like */
-    RETRY_SLOW_TOTAL_MS = 60 * 1000,
+    RETRY_SLOW_MS = 5000,           /* while a table or its like is being deleted: up to a minute in all */
+    RETRY_SLOW_TRIES = 12,
 };
 
 bool retry_status(int status); /* 408, 429 and 5xx but 501 and 505 */

@@ -111,6 +111,8 @@ static res read_names(task *t, const azure_request *in, str body, const char *el
     }
     if (event == XML_BAD)
         return services_nonsense(t, in, x.why);
+    if (!xml_root_is(&x, "EnumerationResults"))
+        return services_nonsense(t, in, "it is no list of names");
     *ret = page;
     return RES_OK;
 }

@@ -22,7 +22,8 @@ static void begin(buf *b, arena *a, size_t expected)
 
 static str finish(const buf *b)
 {
-    return b->failed ? (str){0} : buf_str(b);
+    str none = {0};
+    return b->failed ? none : buf_str(b);
 }
 
 static str header(const sign_request *q, const char *name)
@@ -168,18 +169,22 @@ static str decode(arena *a, str s)
     return (str){out, len};
 }
 
+/* *ret is NULL without memory. */
 static size_t parse_query(arena *a, str query, http_header **ret)
 {
-    str    rest = query, field;
+    str rest = query, field;
+    *ret = NULL;
     size_t most = 1, count = 0;
     for (size_t i = 0; i < query.len; i++)
         most += query.at[i] == '&';
     http_header *list = arena_array(a, http_header, most);
     while (list != NULL && str_next_field(&rest, '&', &field)) {
-        size_t equals = str_find_char(field, '=');
+        size_t      equals = str_find_char(field, '=');
+        http_header one = {decode(a, str_slice(field, 0, equals)), decode(a, str_from(field, equals + 1))};
+        if (one.name.at == NULL || one.value.at == NULL)
+            return 0;
         if (field.len > 0)
-            list[count++] =
-                (http_header){decode(a, str_slice(field, 0, equals)), decode(a, str_from(field, equals + 1))};
+            list[count++] = one;
     }
     assert(count <= most);
     *ret = list;

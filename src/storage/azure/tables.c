@@ -216,7 +216,8 @@ static res entity_json(task *t, const entity *e, str *ret)
 {
     buf body;
     buf_init(&body, t->arena, TABLES_BATCH_BYTES_MAX);
-    odata_write(&body, e);
+    if (buf_reserve(&body, odata_least_bytes(e) + e->count * TABLES_NUMBER_BYTES) != NULL)
+        odata_write(&body, e);
     if (body.failed)
         return task_fail(t, RES_TOO_LARGE, "the entity is above %d bytes as JSON", TABLES_BATCH_BYTES_MAX);
     *ret = buf_str(&body);

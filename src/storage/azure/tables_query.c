@@ -34,7 +34,7 @@ static bool position_read(str text, position *ret)
     ret->partition = str_slice(rest, 0, (size_t)len);
     rest = str_from(rest, (size_t)len);
     ret->row = rest.at[0] == '+' ? str_from(rest, 1) : (str){NULL, 0};
-    return rest.at[0] == '+' || rest.len == 1;
+    return rest.at[0] == '+' || str_eq(rest, STR("-"));
 }
 
 /* Of the page that was answered; empty: there is no more. Both values empty is the start, not a place to go

@@ -32,6 +32,9 @@
 /* An entity is at most 1 MiB in UTF-16 (Cosmos: 2), of which JSON makes up to three times as much. */
 enum { TABLES_ENTITY_ANSWER_MAX = 8 * 1024 * 1024 };
 
+/* What a number may take beyond its least. */
+enum { TABLES_NUMBER_BYTES = 30 };
+
 /* "/Tab(PartitionKey='o%27%27b',RowKey='r')", in this order and encoded once (spec 3.3, 4.1): these bytes are
  * sent and signed. */
 void tables_add_entity_path(buf *out, str name, str partition, str row);
@@ -63,6 +66,6 @@ res  tables_settle(azure_endpoint *e, task *t, str name, const table_write *w, s
 res azure_tables_commit(void *self, task *t, str name, const table_write *writes, size_t count,
                         size_t *ret_failed) MUST_USE;
 res azure_tables_query(void *self, task *t, str name, const table_query *q, entity_page *ret) MUST_USE;
-res azure_tables_list(void *self, task *t, str prefix, unsigned most, str position, name_page *ret) MUST_USE;
+res azure_tables_list(void *self, task *t, str prefix, unsigned most, str from, name_page *ret) MUST_USE;
 
 #endif

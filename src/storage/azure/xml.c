@@ -18,7 +18,7 @@ static bool is_blank(char c)
 
 static bool is_name_end(char c)
 {
-    return is_blank(c) || c == '/' || c == '>' || c == '=';
+    return is_blank(c) || c == '/' || c == '>' || c == '=' || c == '<';
 }
 
 static str take_name(str *rest)
@@ -48,9 +48,11 @@ static bool take_until(str *rest, str end, str *ret)
     return true;
 }
 
-static bool skip_until(str *rest, str end)
+/* The end must not share bytes with the beginning: <!--> opens a comment and does not close it. */
+static bool skip_between(str *rest, str begin, str end)
 {
     str skipped;
+    *rest = str_from(*rest, begin.len);
     return take_until(rest, end, &skipped);
 }
 
@@ -254,9 +256,9 @@ static bool take_aside(xml *x, arena *a, content *c, bool *ret_was_one)
     str raw;
     *ret_was_one = true;
     if (str_starts(x->rest, STR("<!--")))
-        return skip_until(&x->rest, STR("-->"));
+        return skip_between(&x->rest, STR("<!--"), STR("-->"));
     if (str_starts(x->rest, STR("<?")))
-        return skip_until(&x->rest, STR("?>"));
+        return skip_between(&x->rest, STR("<?"), STR("?>"));
     if (str_starts(x->rest, STR("<![CDATA[")) && x->depth > 0) {
         x->rest = str_from(x->rest, sizeof "<![CDATA[" - 1);
         return take_until(&x->rest, STR("]]>"), &raw) && add_piece(c, a, raw, false);
@@ -303,6 +305,11 @@ xml_event xml_next(xml *x, arena *a)
 bool xml_is_in(const xml *x, const char *name)
 {
     return x->depth > 0 && str_eq(x->open[x->depth - 1], str_of(name));
+}
+
+bool xml_root_is(const xml *x, const char *name)
+{
+    return x->had_root && str_eq(x->open[0], str_of(name)); /* there is one root, so nothing took its place */
 }
 
 str xml_attribute(const xml *x, const char *name)

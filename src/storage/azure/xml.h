@@ -37,6 +37,8 @@ void      xml_init(xml *x, str document); /* which must stay; names and plain te
 /* XML_END and XML_BAD come again for ever. `a` is for texts with entities in them. */
 xml_event xml_next(xml *x, arena *a);
 bool      xml_is_in(const xml *x, const char *name); /* the innermost open element has this name */
+/* At the end: so a page of some proxy is told from an answer that lists nothing. */
+bool      xml_root_is(const xml *x, const char *name);
 /* Raw, of the element that was opened last; the empty str when there is none. For plain values. */
 str       xml_attribute(const xml *x, const char *name);
 

@@ -15,7 +15,12 @@ extern const tables_ops embedded_tables; /* `self` of each is the engine */
 extern const blobs_ops  embedded_blobs;
 extern const queues_ops embedded_queues;
 
-/* Makes all tables in a new file, refuses a foreign or newer one; sets user_version and application_id. */
-bool schema_apply(sqlite3 *db, char *error, size_t error_size);
+engine_chore tables_chore; /* tables.c: rows of tables that were dropped */
+engine_chore blobs_chore;  /* blob_dead.c: bytes that no blob has any more */
+engine_chore queues_chore; /* queues.c: messages of queues that were dropped or cleared */
+
+/* Makes all tables in a new file, refuses a foreign or newer one (RES_CONFIG); sets user_version and
+ * application_id. *ret_tick: the last one that was given out. */
+res schema_apply(sqlite3 *db, int64_t *ret_tick, char *error, size_t error_size) MUST_USE;
 
 #endif

@@ -55,6 +55,7 @@ static const struct {
     {RES_UNREACHABLE, 502, "unreachable", true},
     {RES_UPSTREAM, 502, "upstream", true},
     {RES_UNAVAILABLE, 503, "unavailable", true},
+    {RES_UNPROVISIONED, 503, "unprovisioned", true},
     {RES_MEMORY, 503, "out_of_memory", false},
     {RES_CONFIG, 500, "config", false},
     {RES_INTERNAL, 500, "internal", false},

@@ -177,7 +177,8 @@ START_TEST(every_member_is_read)
         "\"http\":"
         "{\"routePrefix\":\"v1/"
         "x\"},\"queues\":{\"batchSize\":8,\"newBatchThreshold\":3,\"maxDequeueCount\":7,"
-        "\"visibilityTimeout\":\"00:00:30\",\"maxPollingInterval\":\"00:00:02\"}},\"logging\":{\"a\":1}}");
+        "\"visibilityTimeout\":\"00:00:30\",\"maxPollingInterval\":\"00:00:02\",\"messageEncoding\":\"none\"}"
+        "},\"logging\":{\"a\":1}}");
     ck_str(h.route_prefix, "v1/x");
     ck_assert(h.forwarding && h.proxying && !h.forward_by_name);
     ck_assert_uint_eq(h.function_timeout_ms, 600000);
@@ -186,6 +187,7 @@ START_TEST(every_member_is_read)
     ck_assert_int_eq(h.queue_max_dequeue, 7);
     ck_assert_uint_eq(h.queue_visibility_ms, 30000);
     ck_assert_uint_eq(h.queue_max_polling_ms, 2000);
+    ck_assert(h.queue_plain);
 }
 END_TEST
 
@@ -263,6 +265,8 @@ static const struct {
     {"{\"version\":\"2.0\",\"extensions\":{\"queues\":{\"maxDequeueCount\":\"x\"}}}",
      "is not a whole number"},
     {"{\"version\":\"2.0\",\"extensions\":{\"queues\":{\"visibilityTimeout\":30}}}", "is not a TimeSpan"},
+    {"{\"version\":\"2.0\",\"extensions\":{\"queues\":{\"messageEncoding\":\"rot13\"}}}",
+     "is neither base64 nor none"},
     {"{\"version\":\"2.0\",\"extensions\":{\"queues\":{\"visibilityTimeout\":\"8.00:00:00\"}}}",
      "is not within 0 and 604800000 milliseconds"},
     {"{\"version\":\"2.0\",\"extensions\":{\"queues\":{\"maxPollingInterval\":\"00:00:00\"}}}",
