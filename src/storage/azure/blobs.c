@@ -8,8 +8,6 @@
  * missing blob of it: the blob's ETag is looked up and sent instead.
  *
  * SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "core/base64.h"
 #include "storage/azure/blobs_wire.h"
 
@@ -124,8 +122,18 @@ static res write_over_any(task *t, azure_endpoint *e, str in, str name, writing 
         TRY(r);
         w->if_match = there.etag;
         r = send_write(t, e, w, how, ret);
+        if (r == RES_NOT_FOUND) /* removed meanwhile: the next look says so, or finds a new one */
+            r = RES_PRECONDITION;
     }
     return r;
+}
+
+static const http_header *copy_metadata(arena *a, const blob_put *how)
+{
+    http_header *copy = arena_array(a, http_header, how->metadata_count + 1);
+    for (size_t i = 0; i < how->metadata_count; i++)
+        copy[i] = (http_header){arena_copy(a, how->metadata[i].name), arena_copy(a, how->metadata[i].value)};
+    return copy;
 }
 
 static res write_blob(task *t, azure_endpoint *e, str in, str name, writing *w, const blob_put *how,
@@ -145,7 +153,7 @@ static res write_blob(task *t, azure_endpoint *e, str in, str name, writing *w, 
     *ret = (blob_info){.etag = services_header(&got, "ETag"),
                        .content_type = arena_copy(t->arena, type_of(how)),
                        .modified_us = services_date_us(services_header(&got, "Last-Modified")),
-                       .metadata = how->metadata,
+                       .metadata = copy_metadata(t->arena, how),
                        .metadata_count = how->metadata_count};
     return RES_OK;
 }

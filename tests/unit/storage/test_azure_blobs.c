@@ -220,6 +220,7 @@ static const outcome_row outcomes[] = {
     {ANY, false, {BLOBS_ENDS(BLOBS_REFUSED("404", "ContainerNotFound"))}, 1, RES_UNPROVISIONED},
     {ANY, false, {STAT("\"e\""), WRITTEN}, 2, RES_OK},
     {ANY, false, {STAT("\"e\""), CHANGED, HEAD_404}, 3, RES_PRECONDITION},
+    {ANY, false, {STAT("\"e\""), MISSING, HEAD_404}, 3, RES_PRECONDITION}, /* removed between the two */
     {ANY, false, {BLOBS_ENDS(BLOBS_HEAD("200", ""))}, 1, RES_UPSTREAM}, /* no ETag: never without condition */
 };
 
@@ -263,6 +264,29 @@ START_TEST(a_put_over_whatever_is_there_follows_a_blob_that_others_change)
     ck_assert(wire_has_header(r.w, 1, "If-Match: \"1\""));
     ck_assert(wire_has_header(r.w, 3, "If-Match: \"2\""));
     ck_assert_str_eq(r.message, "");
+    blobs_rig_stop(&r);
+}
+END_TEST
+
+static res put_with_own_metadata(task *t, void *ctx)
+{
+    char        value[] = "red";
+    http_header own[] = {{STR("team"), {value, 3}}};
+    blob_put    how = {.metadata = own, .metadata_count = 1};
+    blob_info   info;
+    TRY(put_it(t, ctx, false, &how, &info));
+    value[0] = 'x';
+    own[0].name = STR("gone");
+    ck_assert_uint_eq(info.metadata_count, 1);
+    ck_assert(str_eq(info.metadata[0].name, STR("team")));
+    ck_assert(str_eq(info.metadata[0].value, STR("red")));
+    return RES_OK;
+}
+
+START_TEST(the_state_after_a_put_does_not_look_into_what_the_caller_gave)
+{
+    blobs_rig r = blobs_rig_start((wire_answer[]){WRITTEN}, 1);
+    ck_assert_int_eq(blobs_rig_run(&r, put_with_own_metadata), RES_OK);
     blobs_rig_stop(&r);
 }
 END_TEST
@@ -361,6 +385,7 @@ Suite *suite_azure_blobs(void)
     BLOBS_LOOP(c, a_put_ends_as_the_answer_and_its_condition_say, outcomes);
     tcase_add_test(c, a_put_over_whatever_is_there_follows_a_blob_that_others_change);
     tcase_add_test(c, a_put_over_whatever_is_there_gives_up_in_the_end);
+    tcase_add_test(c, the_state_after_a_put_does_not_look_into_what_the_caller_gave);
     BLOBS_LOOP(c, containers_and_blobs_are_made_and_removed_by_name, removals);
     suite_add_tcase(s, c);
     return s;
