@@ -133,11 +133,15 @@ static res write_blob(task *t, azure_endpoint *e, str in, str name, writing *w, 
 {
     azure_answer got = {0};
     res          r;
-    if (str_eq(how->if_match, STR("*")))
+    if (str_eq(how->if_match, STR("*"))) {
         r = write_over_any(t, e, in, name, w, how, &got);
-    else
-        r = settle(t, w, how, send_write(t, e, w, how, &got), got.doubtful);
+    } else {
+        r = send_write(t, e, w, how, &got);
+        r = settle(t, w, how, r, got.doubtful);
+    }
     TRY(r);
+    if (services_header(&got, "ETag").len == 0)
+        return services_nonsense(t, &w->q, "there is no ETag in it");
     *ret = (blob_info){.etag = services_header(&got, "ETag"),
                        .content_type = arena_copy(t->arena, type_of(how)),
                        .modified_us = services_date_us(services_header(&got, "Last-Modified")),

@@ -70,6 +70,8 @@ static res read_info(task *t, const azure_request *in, const azure_answer *got, 
     if (got->http.status != 304) {
         if (!read_length(got, &info.bytes))
             return services_nonsense(t, in, "there is no length in it");
+        if (info.etag.len == 0) /* as a condition, none would mean any */
+            return services_nonsense(t, in, "there is no ETag in it");
         read_metadata(t->arena, got, &info);
     }
     *ret = info;
@@ -110,6 +112,9 @@ static res read_got(task *t, const azure_request *q, const azure_answer *answer,
     TRY(read_info(t, q, answer, &got.info));
     if (got.not_modified && got.info.etag.len == 0)
         got.info.etag = how->if_none_match;
+    /* Azure answers 416; Azurite has an empty success for the range that begins right at the end. */
+    if (how->ranged && !got.not_modified && how->from >= got.info.bytes)
+        return task_fail(t, RES_INVALID, "%s: the range begins beyond the end", q->operation);
     if (how->ranged && answer->http.status == 200)
         return services_nonsense(t, q, "it is the whole blob instead of a range");
     *ret = got;
