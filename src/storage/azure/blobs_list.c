@@ -112,6 +112,8 @@ static res read_page(task *t, const azure_request *q, str body, blob_page *ret)
     }
     if (event == XML_BAD)
         return services_nonsense(t, q, x.why);
+    if (!xml_root_is(&x, "EnumerationResults"))
+        return services_nonsense(t, q, "it is no list of blobs");
     *ret = r.page;
     return RES_OK;
 }

@@ -144,8 +144,8 @@ static res receive(void *self, task *t, str name, unsigned most, unsigned hide_s
                    size_t *ret_count)
 {
     str            query = arena_strf(t->arena, "numofmessages=%u&visibilitytimeout=%u", most, hide_s);
-    queue_message *all;
-    size_t         found;
+    queue_message *all = NULL;
+    size_t         found = 0;
     TRY(fetch_messages(t, self, "queues_receive", name, query, most, &all, &found));
     for (size_t i = 0; i < found; i++) /* it could never be deleted, and would come again for ever */
         if (all[i].receipt.len == 0)
@@ -181,8 +181,8 @@ static res put(void *self, task *t, str name, str wire, unsigned delay_s, int tt
         .body = message_xml(t->arena, wire),
     };
     azure_answer   got;
-    queue_message *all;
-    size_t         found;
+    queue_message *all = NULL;
+    size_t         found = 0;
     TRY(services_call(t, self, &in, &got));
     TRY(read_messages(t, &in, got.http.body, 1, &all, &found));
     if (found != 1)

@@ -388,5 +388,7 @@ Suite *suite_azure_blobs(void)
     tcase_add_test(c, the_state_after_a_put_does_not_look_into_what_the_caller_gave);
     BLOBS_LOOP(c, containers_and_blobs_are_made_and_removed_by_name, removals);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, azure_blobs_cases_read());
+    suite_add_tcase(s, azure_blobs_cases_append());
     return s;
 }
