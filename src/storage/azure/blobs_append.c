@@ -22,7 +22,7 @@ static res make_append_blob(task *t, azure_endpoint *e, str in, str name)
                                   .header_count = 2};
     azure_answer             got;
     res                      r = services_call(t, e, &q, &got);
-    if (r != RES_CONFLICT)
+    if (r != RES_CONFLICT && r != RES_PRECONDITION)
         return r;
     task_forget(t);
     return RES_OK;

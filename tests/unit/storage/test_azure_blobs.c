@@ -363,5 +363,7 @@ Suite *suite_azure_blobs(void)
     tcase_add_test(c, a_put_over_whatever_is_there_gives_up_in_the_end);
     BLOBS_LOOP(c, containers_and_blobs_are_made_and_removed_by_name, removals);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, azure_blobs_cases_read());
+    suite_add_tcase(s, azure_blobs_cases_append());
     return s;
 }
