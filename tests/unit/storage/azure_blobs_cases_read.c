@@ -319,7 +319,7 @@ END_TEST
 static res refuse_piece(task *t, str piece, void *ctx)
 {
     (void)piece, (void)ctx;
-    return task_fail(t, RES_THROTTLED, "enough");
+    return task_fail(t, RES_DENIED, "enough");
 }
 
 static res get_refusing(task *t, void *ctx)
@@ -334,7 +334,7 @@ START_TEST(a_reader_that_has_enough_ends_the_stream)
 {
     blobs_rig r = blobs_rig_start(
         (wire_answer[]){{.bytes = BLOBS_BYTES("200", INFO, "5", "hel"), .then = WIRE_HANG}}, 1);
-    ck_assert_int_eq(blobs_rig_run(&r, get_refusing), RES_THROTTLED);
+    ck_assert_int_eq(blobs_rig_run(&r, get_refusing), RES_DENIED);
     ck_assert_str_eq(r.message, "enough");
     ck_assert(wire_wait_open(r.w, 0, 5000));
     blobs_rig_stop(&r);
