@@ -217,7 +217,7 @@ static str block_list(arena *a, str upload, uint32_t count)
  * nobody answers, the length stays 0: the commit itself has succeeded. */
 static res learn_length(task *t, azure_endpoint *e, str in, str name, blob_info *info)
 {
-    blob_info stored;
+    blob_info stored = {0};
     res       r = blobs_wire_head(e, t, in, name, &stored);
     if (r == RES_OK && str_eq(stored.etag, info->etag))
         info->bytes = stored.bytes;

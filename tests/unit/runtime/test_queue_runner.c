@@ -20,7 +20,7 @@
 enum { MESSAGES_MAX = 100, LOOK_MS = 1, GIVE_UP_LOOKS = 20000 };
 
 typedef struct {
-    char     text[32], receipt[16];
+    char     text[32], receipt[32];
     int64_t  dequeued;
     bool     hidden, removed, poisoned, undecodable;
     int      runs, hides;
