@@ -14,16 +14,20 @@
 #define BLOBS_DATE "Wed, 18 Nov 2026 05:20:43 GMT"
 enum { BLOBS_DATE_S = 1794979243 };
 
-/* Answers: a head alone; bytes with their length; a failure with its code in XML, and in the header alone. */
-#define BLOBS_HEAD(status, lines) "HTTP/1.1 " status " X\r\nContent-Length: 0\r\n" lines "\r\n"
-#define BLOBS_WRITTEN             BLOBS_HEAD("201", "ETag: " BLOBS_ETAG "\r\nLast-Modified: " BLOBS_DATE "\r\n")
-#define BLOBS_BYTES(status, lines, length, body) \
-    "HTTP/1.1 " status " X\r\nETag: " BLOBS_ETAG "\r\nContent-Length: " length "\r\n" lines "\r\n" body
+/* Answers, which all say that their connection ends: one that closed unsaid may still be taken for the next
+ * request, whose reply is then lost. A head alone; bytes with their length; a failure with its code in XML,
+ * and in the header alone. */
+#define BLOBS_HEAD(status, lines) \
+    "HTTP/1.1 " status " X\r\nContent-Length: 0\r\nConnection: close\r\n" lines "\r\n"
+#define BLOBS_WRITTEN BLOBS_HEAD("201", "ETag: " BLOBS_ETAG "\r\nLast-Modified: " BLOBS_DATE "\r\n")
+#define BLOBS_BYTES(status, lines, length, body)                                                    \
+    "HTTP/1.1 " status " X\r\nETag: " BLOBS_ETAG "\r\nConnection: close\r\nContent-Length: " length \
+    "\r\n" lines "\r\n" body
 #define BLOBS_FAILURE(status, code)                                                        \
     "HTTP/1.1 " status                                                                     \
     " X\r\nConnection: close\r\n\r\n\xEF\xBB\xBF<?xml version=\"1.0\"?><Error><Code>" code \
     "</Code><Message>Sorry.\nRequestId:1</Message></Error>"
-#define BLOBS_REFUSED(status, code) BLOBS_HEAD(status, "x-ms-error-code: " code "\r\nConnection: close\r\n")
+#define BLOBS_REFUSED(status, code) BLOBS_HEAD(status, "x-ms-error-code: " code "\r\n")
 #define BLOBS_XML(body)             "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" body
 
 /* One that ends with its connection, and a reply that is lost. */

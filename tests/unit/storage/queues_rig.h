@@ -10,7 +10,8 @@
 #include "unit/runtime/fetch_rig.h"
 
 /* Answers: without a body; a failure with its code; a list. The latter two end with their connection. */
-#define QUEUES_EMPTY(status, lines) "HTTP/1.1 " status " X\r\nContent-Length: 0\r\n" lines "\r\n"
+#define QUEUES_EMPTY(status, lines) \
+    "HTTP/1.1 " status " X\r\nContent-Length: 0\r\nConnection: close\r\n" lines "\r\n"
 #define QUEUES_FAILURE(status, code)                                                       \
     "HTTP/1.1 " status                                                                     \
     " X\r\nConnection: close\r\n\r\n\xEF\xBB\xBF<?xml version=\"1.0\"?><Error><Code>" code \

@@ -11,7 +11,8 @@
 #define RIG_ETAG "W/\"datetime'2026-11-18T05%3A20%3A43.7001453Z'\""
 
 /* Answers: without a body; with one that is JSON; a failure with its code. */
-#define RIG_EMPTY(status, lines) "HTTP/1.1 " status " X\r\nContent-Length: 0\r\n" lines "\r\n"
+#define RIG_EMPTY(status, lines) \
+    "HTTP/1.1 " status " X\r\nContent-Length: 0\r\nConnection: close\r\n" lines "\r\n"
 #define RIG_FAILURE(status, code)                                                          \
     "HTTP/1.1 " status " X\r\nConnection: close\r\n\r\n{\"odata.error\":{\"code\":\"" code \
     "\",\"message\":{\"lang\":\"en-US\",\"value\":\"Sorry.\\nRequestId:1\"}}}"

@@ -21,7 +21,8 @@
 #define HEAD_404     BLOBS_ENDS(BLOBS_REFUSED("404", "BlobNotFound"))
 #define WRITTEN      BLOBS_ENDS(BLOBS_WRITTEN)
 #define REMOVED      BLOBS_ENDS(BLOBS_HEAD("202", ""))
-#define STAT(etag)   BLOBS_ENDS("HTTP/1.1 200 OK\r\nContent-Length: 7\r\nETag: " etag "\r\n\r\n")
+#define STAT(etag) \
+    BLOBS_ENDS("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 7\r\nETag: " etag "\r\n\r\n")
 
 static const http_header metadata[] = {{STR_INIT("team"), STR_INIT("red")},
                                        {STR_INIT("n_2"), STR_INIT("a b")}};
