@@ -391,5 +391,7 @@ Suite *suite_azure_blobs(void)
     suite_add_tcase(s, c);
     suite_add_tcase(s, azure_blobs_cases_read());
     suite_add_tcase(s, azure_blobs_cases_append());
+    suite_add_tcase(s, azure_blobs_cases_list());
+    suite_add_tcase(s, azure_blobs_cases_faults());
     return s;
 }
