@@ -160,7 +160,7 @@ static res write_blob(task *t, azure_endpoint *e, str in, str name, writing *w, 
 
 static res put(void *self, task *t, str in, str name, str bytes, const blob_put *how, blob_info *ret)
 {
-    blob_info info;
+    blob_info info = {0};
     writing  *w = begin_write(t->arena, "blobs_put", in, name, how);
     add_header(w, STR("x-ms-blob-type"), STR("BlockBlob"));
     add_header(w, STR("Content-Type"), type_of(how));
@@ -230,7 +230,7 @@ static res learn_length(task *t, azure_endpoint *e, str in, str name, blob_info 
 static res put_blocks(void *self, task *t, str in, str name, str upload, uint32_t count, const blob_put *how,
                       blob_info *ret)
 {
-    blob_info info;
+    blob_info info = {0};
     writing  *w = begin_write(t->arena, "blobs_put_blocks", in, name, how);
     add_header(w, STR("x-ms-blob-content-type"), type_of(how));
     add_header(w, STR("Content-Type"), STR("application/xml"));
