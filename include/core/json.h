@@ -76,6 +76,7 @@ void  json_set_null(json *object, const char *key);
 json *json_set_object(json *object, const char *key); /* a new one inside; returned to be filled */
 json *json_set_array(json *object, const char *key);
 void  json_set_val(json *object, const char *key, const json_val *value); /* a copy; NULL sets nothing */
+void  json_set_json(json *object, const char *key, const json *value);    /* likewise of a built one */
 /* The same with a key that is not a literal (copied), and for elements of an array. */
 void  json_set_str_at(json *object, str key, str value);
 void  json_push_str(json *array, str value);

@@ -90,4 +90,31 @@ res reply_write(task *t, reply *out, str piece) MUST_USE;
 res  reply_output(reply *out, const char *name, str message);
 void reply_log(reply *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* ---- failures that the runtime answers ---- */
+
+/* How a failure that the runtime answers (no such method, too large, out of time, out of memory, a handler's
+ * result) looks on the paths of a module: one row for each first segment behind the prefix; paths that are in
+ * no row get {"ok":false,"error","message","traceId"}. */
+typedef struct {
+    res code; /* RES_INVALID also for what was no HTTP */
+    int status;
+    str message; /* of a 4xx: what the caller did wrong; of a 5xx: the code's own text */
+    str trace;
+    str origin; /* the Origin header; empty: none */
+} error_facts;
+
+enum { ERROR_HEADERS_MAX = 8 };
+typedef struct {
+    str         body; /* application/json; empty: out of memory, then the common shape is used */
+    http_header headers[ERROR_HEADERS_MAX];
+    size_t      header_count;
+} error_answer;
+
+typedef void error_shape_fn(arena *a, const error_facts *f, error_answer *ret);
+
+typedef struct {
+    const char     *segment; /* "ActionsUpsert"; any case */
+    error_shape_fn *fn;
+} error_shape;
+
 #endif

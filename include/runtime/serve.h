@@ -29,6 +29,8 @@ typedef struct {
     bool                under_host; /* else standalone */
     const handler      *rows;
     size_t              row_count;
+    const error_shape  *shapes; /* of failures, by path */
+    size_t              shape_count;
     const char         *version;
     serve_store         store;
     const queue_source *queues; /* standalone: for queue functions and outputs; NULL: none */

@@ -46,6 +46,15 @@ res  task_fail(task *t, res code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 str  task_message(const task *t); /* empty when nothing failed */
 void task_forget(task *t);        /* the failure was expected and dealt with: drops its message */
 
+/* What the peer that failed said itself, beside the message: for answers that pass its words on. Goes with
+ * task_forget; par_each takes over that of the child that failed. */
+typedef struct {
+    int  status; /* HTTP; 0: nobody said anything */
+    char code[64], message[160];
+} task_peer;
+void             task_set_peer(task *t, int status, str code, str message);
+const task_peer *task_peer_said(const task *t); /* never NULL */
+
 /* From the loop or another task: makes the waiting call, and all later ones, return `why`. The first reason
  * stays. */
 void task_cancel(task *t, res why);

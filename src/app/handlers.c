@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "app/handlers.h"
 
+#include "domain/actions.h"
 #include "domain/service.h"
 
 const handler handlers[] = {
@@ -15,3 +16,10 @@ const handler handlers[] = {
 };
 
 const size_t handler_count = sizeof handlers / sizeof *handlers;
+
+const error_shape error_shapes[] = {
+    {"ActionsUpsert", actions_upsert_error},
+    {"actions", actions_error},
+};
+
+const size_t error_shape_count = sizeof error_shapes / sizeof *error_shapes;

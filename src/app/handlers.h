@@ -9,4 +9,8 @@
 extern const handler handlers[];
 extern const size_t  handler_count;
 
+/* How failures look, by the first segment of the path. */
+extern const error_shape error_shapes[];
+extern const size_t      error_shape_count;
+
 #endif

@@ -96,6 +96,8 @@ int main(int argc, char **argv)
     }
     c.serve.rows = handlers;
     c.serve.row_count = handler_count;
+    c.serve.shapes = error_shapes;
+    c.serve.shape_count = error_shape_count;
     c.serve.version = TRESTLE_VERSION;
     c.serve.store = store_hooks(&c.store);
     c.serve.queues = &store_queues;

@@ -418,6 +418,12 @@ void json_set_val(json *object, const char *key, const json_val *value)
         set(object, key, yyjson_val_mut_copy(object->tree->doc, plain(value)));
 }
 
+void json_set_json(json *object, const char *key, const json *value)
+{
+    if (object != NULL && value != NULL)
+        set(object, key, yyjson_mut_val_mut_copy(object->tree->doc, value->val));
+}
+
 void json_set_str_at(json *object, str key, str value)
 {
     if (object != NULL)

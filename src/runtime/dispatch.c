@@ -162,19 +162,50 @@ static void respond(const call *c, http_exchange *x, int status, const http_head
 static const http_header json_content = {STR_INIT("Content-Type"),
                                          STR_INIT("application/json; charset=utf-8")};
 
-static void respond_refusal(const call *c, http_exchange *x, res code, str message)
+/* The body and headers of a failure in the shape of its path; false: that path has the common one. */
+static bool shape_error(const dispatcher *d, const http_exchange *x, const error_facts *f, arena *a,
+                        error_answer *ret)
 {
-    http_header *headers = arena_array(x->arena, http_header, 2);
+    const error_shape *shape =
+        error_shape_of(d->o->shapes, d->o->shape_count, d->app->host.route_prefix, x->path);
+    if (shape != NULL)
+        shape->fn(a, f, ret);
+    return shape != NULL && ret->body.len > 0;
+}
+
+static error_facts facts_of(const http_exchange *x, res code, int status, str message)
+{
+    const res_info *info = res_get(code);
+    bool            show = status < 500 && message.len > 0;
+    return (error_facts){.code = code,
+                         .status = status,
+                         .message = show ? message : str_of(info->text),
+                         .trace = x->header_count > 0 ? trace_for(x) : (str){0},
+                         .origin = x->header_count > 0 ? header_of(x, STR("origin")) : (str){0}};
+}
+
+static void respond_failure(const call *c, http_exchange *x, const error_facts *f, str common)
+{
+    http_header *headers = arena_array(x->arena, http_header, ERROR_HEADERS_MAX + 2);
     if (headers == NULL) {
         http_respond(x, 503, &json_content, 1, error_body_of(x->arena, RES_MEMORY, (str){0}, (str){0}));
         return;
     }
-    size_t n = 0;
+    error_answer shaped = {0};
+    size_t       n = 0;
     headers[n++] = json_content;
-    if (code == RES_METHOD)
+    if (f->code == RES_METHOD)
         headers[n++] = (http_header){STR("Allow"), c->allow};
-    respond(c, x, res_get(code)->http_status, headers, n,
-            error_body_of(x->arena, code, message, trace_for(x)));
+    bool own = shape_error(c->d, x, f, x->arena, &shaped);
+    for (size_t i = 0; own && i < shaped.header_count; i++)
+        headers[n++] = shaped.headers[i];
+    respond(c, x, f->status, headers, n, own ? shaped.body : common);
+}
+
+static void respond_refusal(const call *c, http_exchange *x, res code, str message)
+{
+    error_facts f = facts_of(x, code, res_get(code)->http_status, message);
+    respond_failure(c, x, &f, error_body_of(x->arena, code, message, f.trace));
 }
 
 /* The edge: a failure is logged here, once, with the request's ids. */
@@ -200,9 +231,20 @@ res dispatch_run(task *t, const dispatcher *d, const function *fn, const request
     return r;
 }
 
-static void fail_reply(task *t, reply *out, const request *in, res code)
+static void fail_reply(task *t, const dispatcher *d, reply *out, const request *in, res code)
 {
+    error_answer shaped = {0};
     reply_init(out, t->arena, out->fn, out->x);
+    if (out->x != NULL) {
+        error_facts f = facts_of(out->x, code, res_get(code)->http_status, task_message(t));
+        if (shape_error(d, out->x, &f, t->arena, &shaped)) {
+            (void)reply_bytes(out, f.status, "application/json; charset=utf-8", shaped.body);
+            for (size_t i = 0; i < shaped.header_count; i++)
+                (void)reply_header(out, arena_cstr(t->arena, shaped.headers[i].name),
+                                   shaped.headers[i].value);
+            return;
+        }
+    }
     str body = error_body_of(t->arena, code, task_message(t), request_trace(in));
     (void)reply_bytes(out, res_get(code)->http_status, "application/json; charset=utf-8",
                       body); /* cannot fail: ours */
@@ -259,7 +301,7 @@ static void serve_http(task *t, http_exchange *x)
         return;
     }
     if (r != RES_OK)
-        fail_reply(t, &out, &in, r);
+        fail_reply(t, c->d, &out, &in, r);
     respond(c, x, out.status != 0 ? out.status : 204, out.headers, out.header_count, out.body);
 }
 
@@ -283,7 +325,7 @@ static void serve_envelope(task *t, http_exchange *x)
     reply_init(&out, t->arena, c->fn, NULL);
     r = dispatch_run(t, c->d, c->fn, &in, &out);
     if (r != RES_OK && c->fn->trigger == TRIGGER_HTTP) {
-        fail_reply(t, &out, &in, r);
+        fail_reply(t, c->d, &out, &in, r);
         r = RES_OK;
     }
     if (r == RES_OK) {
@@ -364,12 +406,17 @@ static void begin(void *ctx, http_exchange *x)
 static void refuse(void *ctx, http_exchange *x, int status, const char *message)
 {
     (void)ctx;
-    str trace = x->header_count > 0 ? trace_for(x) : (str){0};
-    str body = error_body(x->arena, error_name_of_status(status), str_of(message), trace);
-    if (x->route != NULL && !((call *)x->route)->ping)
-        respond(x->route, x, status, &json_content, 1, body);
-    else
+    str         trace = x->header_count > 0 ? trace_for(x) : (str){0};
+    str         body = error_body(x->arena, error_name_of_status(status), str_of(message), trace);
+    const call *c = x->route;
+    if (c == NULL || c->ping) {
         http_respond(x, status, &json_content, 1, body);
+        return;
+    }
+    error_facts f = facts_of(x, status == 413 ? RES_TOO_LARGE : RES_INVALID, status, str_of(message));
+    if (status >= 500)
+        f.message = str_of(message);
+    respond_failure(c, x, &f, body);
 }
 
 static function_metrics *metrics_of(const dispatcher *d, function *fn)

@@ -29,6 +29,22 @@ const char *error_name_of_status(int status)
     return res_name(RES_INTERNAL);
 }
 
+const error_shape *error_shape_of(const error_shape *rows, size_t count, str prefix, str path)
+{
+    if (str_starts(path, STR("/")))
+        path = str_from(path, 1);
+    if (prefix.len > 0) {
+        if (!str_starts_nocase(path, prefix) || path.len <= prefix.len || path.at[prefix.len] != '/')
+            return NULL;
+        path = str_from(path, prefix.len + 1);
+    }
+    str first = str_slice(path, 0, str_find_char(path, '/'));
+    for (size_t i = 0; i < count; i++)
+        if (str_eq_nocase(first, str_of(rows[i].segment)))
+            return &rows[i];
+    return NULL;
+}
+
 str error_body(arena *a, const char *name, str message, str trace)
 {
     json *body = json_object(a);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
+#include "runtime/background.h"
 #include "runtime/dispatch.h"
 #include "runtime/fault.h"
 #include "runtime/fetch.h"
@@ -66,6 +67,7 @@ static void cancel_runs(app *s)
 {
     timers_cancel(s->timers);
     queue_runner_cancel(s->dispatcher.queues);
+    background_cancel();
 }
 
 static void on_tick(uv_timer_t *h)
@@ -105,6 +107,7 @@ static void on_stop_signal(uv_signal_t *h, int signum)
     log_info("%s: finishing %zu calls, then leaving", signum == SIGTERM ? "SIGTERM" : "SIGINT", task_count());
     timers_stop(s->timers);
     queue_runner_stop(s->dispatcher.queues);
+    background_leave();
     http_server_drain(s->server, limit_ms, on_server_gone, s);
     (void)uv_timer_start(&s->tick, on_tick, 0, DRAIN_POLL_MS); /* fails only without a callback */
 }

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,6 +364,20 @@ str task_message(const task *t)
 void task_forget(task *t)
 {
     task_impl_of(t)->message = (str){0};
+    task_impl_of(t)->peer = (task_peer){0};
+}
+
+void task_set_peer(task *t, int status, str code, str message)
+{
+    task_peer *p = &task_impl_of(t)->peer;
+    p->status = status;
+    (void)snprintf(p->code, sizeof p->code, "%.*s", STR_ARG(code)); /* cut where it is too long */
+    (void)snprintf(p->message, sizeof p->message, "%.*s", STR_ARG(message));
+}
+
+const task_peer *task_peer_said(const task *t)
+{
+    return &task_impl_of(t)->peer;
 }
 
 /* ---- looking ---- */

@@ -18,6 +18,7 @@ struct task_impl {
     void        *ctx;
     log_context  log;
     str          message;
+    task_peer    peer;
     res          result;
     res          why; /* reason to stop; RES_OK: none */
     bool         owns_arena, queued;

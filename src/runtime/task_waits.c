@@ -128,6 +128,8 @@ static void par_ended(task *t, void *ctx, res result, str message)
     assert(place->t == t);
     place->t = NULL;
     p->live--;
+    if (result != RES_OK && p->result == RES_OK)
+        p->parent->peer = task_impl_of(t)->peer;
     if (result != RES_OK)
         par_stop(p, RES_GONE, result, message);
     par_fill(p);

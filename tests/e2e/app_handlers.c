@@ -255,3 +255,6 @@ const handler handlers[] = {
 };
 
 const size_t handler_count = sizeof handlers / sizeof *handlers;
+
+const error_shape error_shapes[1];
+const size_t      error_shape_count = 0;

@@ -326,6 +326,7 @@ static res conclude(task *t, const call *c, res r)
         (void)snprintf(tries, sizeof tries, " (%u tries)", got->tries);
     if (r != RES_OK)
         return task_fail(t, r, "%s%s", c->in->operation, tries);
+    task_set_peer(t, got->http.status, got->code, got->message);
     return task_fail(t, error_result(got->http.status, got->code), "%s%s: the service answered %d%s%.*s",
                      c->in->operation, tries, got->http.status, got->code.len > 0 ? " " : "",
                      STR_ARG(got->code));

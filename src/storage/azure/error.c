@@ -159,6 +159,7 @@ res azure_result(task *t, const azure_request *in, const azure_answer *got)
     bool refused = status == 401 || status == 403;
     if (r == RES_OK)
         return r;
+    task_set_peer(t, status, got->code, got->message);
     return task_fail(t, r, "%s: %d%s%.*s%s%.*s", in->operation, status, got->code.len > 0 ? " " : "",
                      STR_ARG(got->code),
                      refused                ? ": the account's key, signature or token is not accepted"
