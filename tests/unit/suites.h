@@ -25,10 +25,12 @@
     X(res)               \
     X(str)               \
     X(service)           \
+    X(background)        \
     X(canonical)         \
     X(cron)              \
     X(envelope)          \
     X(envelope_write)    \
+    X(error_reply)       \
     X(fetch)             \
     X(fiber)             \
     X(functions)         \
