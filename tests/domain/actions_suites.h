@@ -1,0 +1,15 @@
+/* actions_suites.h -- the suites of the catalogue, one a file; each runs over both kinds of store.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef TRESTLE_TESTS_ACTIONS_SUITES_H
+#define TRESTLE_TESTS_ACTIONS_SUITES_H
+
+#include <check.h>
+
+#define ACTIONS_SUITES(X) X(common)
+
+#define DECLARE(name) Suite *suite_##name(void);
+ACTIONS_SUITES(DECLARE)
+#undef DECLARE
+
+#endif
