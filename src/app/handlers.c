@@ -13,6 +13,7 @@ const handler handlers[] = {
     /* folder    handler           deadline_ms  body_max */
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
+    {"openapi", service_openapi, 5000, 0},
 };
 
 const size_t handler_count = sizeof handlers / sizeof *handlers;

@@ -25,6 +25,7 @@
     X(res)               \
     X(str)               \
     X(service)           \
+    X(asset)             \
     X(background)        \
     X(canonical)         \
     X(cron)              \
