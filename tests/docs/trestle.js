@@ -50,11 +50,12 @@ function portSaid(child, said) {
     });
 }
 
+const program = () => process.env.TRESTLE_PROGRAM ?? path.join(ROOT, "bin/trestle");
+
 // { port, stop() }. stop gives what it wrote when it did not end as it should, else nothing.
 async function start(env) {
-    const program = process.env.TRESTLE_PROGRAM ?? path.join(ROOT, "bin/trestle");
     const args = ["serve", "--root", ROOT, "--port", "0", "--storage", "embedded", "--data", scratchFolder()];
-    const child = spawn(program, args, { env: environment(env), stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program(), args, { env: environment(env), stdio: ["ignore", "pipe", "pipe"] });
     const said = { text: "" };
     const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
     cleanups.push(() => child.kill("SIGKILL"));
@@ -97,14 +98,14 @@ async function standIn(answerTo) {
     return { port: server.address().port, stop: () => server.close() };
 }
 
-// GitHub with one README, that of Acme-Labs/setup-widget.
+// GitHub with two repositories.
 function standInForGitHub() {
     return standIn((incoming) => {
-        const known = /^\/repos\/acme-labs\/setup-widget\/readme/i.test(incoming.url);
+        const known = /^\/repos\/(acme-labs\/setup-widget|actions\/checkout)\/readme/i.test(incoming.url);
         if (!known)
             return { status: 404, type: "application/json", body: '{"message":"Not Found"}' };
         return incoming.headers.accept?.includes("html")
-            ? { status: 200, type: "text/html", body: '<h1>Setup widget</h1>\n<img src="logo.png">\n' }
+            ? { status: 200, type: "text/html", body: '<h1>About this action</h1>\n<img src="logo.png">\n' }
             : { status: 200, type: "application/json", body: '{"path":"README.md","name":"README.md"}' };
     });
 }
@@ -143,4 +144,4 @@ function support(suite, ...names) {
     }
 }
 
-module.exports = { ROOT, request, scratchFolder, start, standIn, standInForGitHub, support, tally };
+module.exports = { ROOT, program, request, scratchFolder, start, standIn, standInForGitHub, support, tally };
