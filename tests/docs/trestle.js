@@ -46,6 +46,7 @@ function portSaid(child, said) {
                 said.text += piece;
                 look();
             });
+            child.on("error", reject);
         child.on("exit", (code) => reject(new Error(`it ended with ${code}:\n${said.text}`)));
     });
 }
