@@ -24,6 +24,7 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_record)    \
     X(service)           \
     X(background)        \
     X(canonical)         \
@@ -38,6 +39,7 @@
     X(gate)              \
     X(http_header)       \
     X(http_server)       \
+    X(key_lock)          \
     X(loop)              \
     X(queue_runner)      \
     X(reply)             \
