@@ -11,6 +11,11 @@
 
 const handler handlers[] = {
     /* folder    handler           deadline_ms  body_max */
+    {"ActionsGet", actions_get, 30000, 0},
+    {"ActionsList", actions_list, 230000, 0},
+    {"ActionsStats", actions_stats, 120000, 0},
+    {"ActionsStatus", actions_status, 120000, 0},
+    {"StatsWarmup", actions_stats_warmup, 240000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
 };
