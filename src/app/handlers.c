@@ -15,6 +15,8 @@ const handler handlers[] = {
     {"ActionsList", actions_list, 230000, 0},
     {"ActionsStats", actions_stats, 120000, 0},
     {"ActionsStatus", actions_status, 120000, 0},
+    {"ActionsUpsert", actions_upsert, 60000, 8 * MIB},
+    {"ActionsUpsertBatch", actions_upsert_batch, 230000, 8 * MIB},
     {"StatsWarmup", actions_stats_warmup, 240000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},

@@ -11,6 +11,7 @@
     X(actions_list)       \
     X(actions_stats)      \
     X(common)
+#define ACTIONS_SUITES(X) X(batch) X(common) X(upsert)
 
 #define DECLARE(name) Suite *suite_##name(void);
 ACTIONS_SUITES(DECLARE)
