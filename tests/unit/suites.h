@@ -38,6 +38,7 @@
     X(gate)              \
     X(http_header)       \
     X(http_server)       \
+    X(key_lock)          \
     X(loop)              \
     X(queue_runner)      \
     X(reply)             \
