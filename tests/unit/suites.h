@@ -24,6 +24,7 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_record)    \
     X(service)           \
     X(background)        \
     X(canonical)         \
