@@ -11,6 +11,12 @@
 
 const handler handlers[] = {
     /* folder    handler           deadline_ms  body_max */
+    {"ActionsBuildSnapshot", actions_build_snapshot, 300000, 64 * KIB},
+    {"ActionsSearch", actions_search, 30000, 0},
+    {"ActionsSnapshot", actions_snapshot, 60000, 0},
+    {"ActionsVersions", actions_versions, 120000, 0},
+    {"SnapshotWarmup", actions_snapshot_warmup, 240000, 64 * KIB},
+    {"VersionsWarmup", actions_versions_warmup, 240000, 64 * KIB},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
 };
