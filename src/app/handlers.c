@@ -15,8 +15,8 @@ const handler handlers[] = {
     {"ActionsSearch", actions_search, 30000, 0},
     {"ActionsSnapshot", actions_snapshot, 60000, 0},
     {"ActionsVersions", actions_versions, 120000, 0},
-    {"SnapshotWarmup", actions_snapshot_warmup, 240000, 64 * KIB},
-    {"VersionsWarmup", actions_versions_warmup, 240000, 64 * KIB},
+    {"SnapshotWarmup", actions_snapshot_warmup, 240000, 0},
+    {"VersionsWarmup", actions_versions_warmup, 240000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
 };
