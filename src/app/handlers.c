@@ -17,6 +17,11 @@ const handler handlers[] = {
     {"ActionsVersions", actions_versions, 120000, 0},
     {"SnapshotWarmup", actions_snapshot_warmup, 240000, 0},
     {"VersionsWarmup", actions_versions_warmup, 240000, 0},
+    {"ActionsGet", actions_get, 30000, 0},
+    {"ActionsList", actions_list, 230000, 0},
+    {"ActionsStats", actions_stats, 120000, 0},
+    {"ActionsStatus", actions_status, 120000, 0},
+    {"StatsWarmup", actions_stats_warmup, 240000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
 };

@@ -6,7 +6,9 @@
 
 #include <check.h>
 
-#define ACTIONS_SUITES(X) X(common)
+#define ACTIONS_SUITES(X) \
+    X(actions_list)       \
+    X(common)
 
 #define DECLARE(name) Suite *suite_##name(void);
 ACTIONS_SUITES(DECLARE)
