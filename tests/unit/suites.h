@@ -25,6 +25,10 @@
     X(res)               \
     X(str)               \
     X(actions_record)    \
+    X(actions_parts)     \
+    X(actions_search)    \
+    X(actions_summary)   \
+    X(actions_versions)  \
     X(service)           \
     X(background)        \
     X(canonical)         \
