@@ -26,6 +26,7 @@ const handler handlers[] = {
     {"VersionsWarmup", actions_versions_warmup, 240000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
+    {"openapi", service_openapi, 5000, 0},
 };
 
 const size_t handler_count = sizeof handlers / sizeof *handlers;
