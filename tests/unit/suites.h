@@ -24,7 +24,10 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_facts)     \
+    X(actions_item)      \
     X(actions_record)    \
+    X(actions_row)       \
     X(service)           \
     X(background)        \
     X(canonical)         \
