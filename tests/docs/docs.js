@@ -1,8 +1,8 @@
 // docs.js -- the lines of the documentation do what the documentation says.
 //
-// Every ```sh block of docs/actions.md, and each of README.md that calls the server (and does not start it), is run by bash (-euo pipefail), one
-// after another, in an empty folder, against a fresh server of its own: http://127.0.0.1:7071 is replaced by where that
-// listens, bin/trestle is the program. A block must exit with 0.
+// Every ```sh block of docs/actions.md, and each of README.md that calls the server and does not start it, is run by
+// bash (-euo pipefail), one after another, in an empty folder, against a fresh server: http://127.0.0.1:7071 is replaced
+// by where that listens, bin/trestle is the program. A block must exit with 0.
 //
 // The block of ```json or ```text that follows, with nothing but prose between, is what it must write. In it, "…" stands
 // for what differs from run to run:
