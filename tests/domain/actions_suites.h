@@ -6,7 +6,7 @@
 
 #include <check.h>
 
-#define ACTIONS_SUITES(X) X(batch) X(common) X(upsert)
+#define ACTIONS_SUITES(X) X(batch) X(batch_faults) X(common) X(upsert) X(upsert_faults)
 
 #define DECLARE(name) Suite *suite_##name(void);
 ACTIONS_SUITES(DECLARE)
