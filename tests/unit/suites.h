@@ -24,8 +24,16 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_facts)     \
+    X(actions_item)      \
     X(actions_record)    \
+    X(actions_row)       \
+    X(actions_parts)     \
+    X(actions_search)    \
+    X(actions_summary)   \
+    X(actions_versions)  \
     X(service)           \
+    X(asset)             \
     X(background)        \
     X(canonical)         \
     X(cron)              \
