@@ -6,10 +6,11 @@
 
 #include <check.h>
 
-#define ACTIONS_SUITES(X) \
-    X(actions_get)        \
-    X(actions_list)       \
-    X(actions_stats)      \
+#define ACTIONS_SUITES(X)  \
+    X(actions_get)         \
+    X(actions_list)        \
+    X(actions_read_faults) \
+    X(actions_stats)       \
     X(common)
 
 #define DECLARE(name) Suite *suite_##name(void);
