@@ -298,19 +298,6 @@ RIG_TEST(a_write_before_a_count_is_counted_once)
     ck_assert_int_eq(cached(t, "stats", "verified"), 1);
 }
 
-/* §12: without the row a patch is skipped; it makes none. */
-RIG_TEST(without_the_row_nothing_is_patched)
-{
-    int64_t total;
-    rows_put(t, "o", "n", "");
-    aggregate_note(NULL, &(facts){0}, STR("2026-02-01T00:00:00.000Z"));
-    OK(task_sleep(t, 1500));
-    ck_assert_uint_eq(rows_cache(t).len, 0);
-    EXPECT(RES_NOT_FOUND, aggregate_total(t, &total));
-    got g = rig_get(t, "/api/actions/stats");
-    ck_assert_int_eq(rig_int(&g, "total"), 1);
-}
-
 /* ---- many at once ---- */
 
 static res ask(task *t, size_t i, void *ctx)
@@ -367,7 +354,6 @@ Suite *suite_actions_stats(void)
     tcase_add_test(c, differences_of_many_writes_are_added_up);
     tcase_add_test(c, a_patch_is_seen_by_the_next_reader);
     tcase_add_test(c, a_write_before_a_count_is_counted_once);
-    tcase_add_test(c, without_the_row_nothing_is_patched);
     tcase_add_test(c, many_who_ask_for_fresh_numbers_all_get_them);
     tcase_add_test(c, counting_survives_every_failing_allocation_and_wait);
     suite_add_tcase(s, c);
