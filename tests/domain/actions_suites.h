@@ -8,6 +8,9 @@
 
 #define ACTIONS_SUITES(X) \
     X(actions_list)       \
+    X(actions_search)     \
+    X(actions_snapshot)   \
+    X(actions_versions)   \
     X(common)
 
 #define DECLARE(name) Suite *suite_##name(void);
