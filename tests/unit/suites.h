@@ -30,6 +30,7 @@
     X(actions_summary)   \
     X(actions_versions)  \
     X(service)           \
+    X(asset)             \
     X(background)        \
     X(canonical)         \
     X(cron)              \

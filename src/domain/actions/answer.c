@@ -182,17 +182,7 @@ void actions_upsert_error(arena *a, const error_facts *f, error_answer *ret)
 
 /* ---- conditions ---- */
 
-static str opaque(str tag)
-{
-    tag = str_trim(tag);
-    return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;
-}
-
 bool answer_matches(str if_none_match, str etag)
 {
-    str one;
-    while (str_next_field(&if_none_match, ',', &one))
-        if (str_eq(str_trim(one), STR("*")) || (etag.len > 0 && str_eq(opaque(one), opaque(etag))))
-            return true;
-    return false;
+    return http_etag_matches(if_none_match, etag);
 }
