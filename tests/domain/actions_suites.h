@@ -7,12 +7,15 @@
 #include <check.h>
 
 #define ACTIONS_SUITES(X) \
+    X(actions_get)        \
     X(actions_list)       \
     X(actions_search)     \
     X(actions_snapshot)   \
+    X(actions_stats)      \
     X(actions_versions)   \
-    X(common)
-#define ACTIONS_SUITES(X) X(actions_get) X(actions_list) X(actions_stats) X(batch) X(common) X(upsert)
+    X(batch)              \
+    X(common)             \
+    X(upsert)
 
 #define DECLARE(name) Suite *suite_##name(void);
 ACTIONS_SUITES(DECLARE)

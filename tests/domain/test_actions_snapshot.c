@@ -173,6 +173,7 @@ RIG_TEST(a_get_of_refresh_is_405_and_options_tell_what_there_is)
     got g = rig_get(t, REFRESH);
     ck_status(g, 405);
     ck_str_eq(rig_text(&g, "error"), STR("Method not allowed."));
+    ck_str_eq(rig_header(&g, "allow"), STR("POST,OPTIONS"));
     got o = rig_call(t, "OPTIONS", REFRESH, (str){0}, NULL, 0);
     ck_status(o, 204);
     ck_str_eq(rig_header(&o, "allow"), STR("POST,OPTIONS"));
