@@ -28,9 +28,10 @@ typedef struct {
 } json_cut_place;
 
 typedef struct {
-    str            text;  /* without blanks around it; valid until the next call */
-    const char    *wrong; /* static; NULL: nothing is known against it */
-    uint64_t       line;  /* on which it begins; 1 is the first */
+    str            text;     /* without blanks around it; valid until the next call */
+    const char    *wrong;    /* static; NULL: nothing is known against it */
+    bool           too_long; /* that is what is wrong */
+    uint64_t       line;     /* on which it begins; 1 is the first */
     json_cut_place after;
 } json_cut_item;
 

@@ -195,7 +195,8 @@ static bool are_files(const bulk_options *o)
 {
     struct stat what;
     for (size_t i = 0; i < o->file_count; i++)
-        if (strcmp(o->files[i], "-") == 0 || (stat(o->files[i], &what) == 0 && !S_ISREG(what.st_mode)))
+        if (strcmp(o->files[i], "-") == 0 ||
+            (stat(o->files[i], &what) == 0 && !S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode)))
             return false;
     return true;
 }

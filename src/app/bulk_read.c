@@ -118,7 +118,8 @@ static res take_item(task *t, reader *r, const json_cut_item *item)
         .input = r->input, .at = item->after, .done_bytes = r->bytes_before + bulk_input_taken(r->in)};
     uint64_t number = bulk_ledger_add(run->ledger, &after);
     if (item->wrong != NULL)
-        return fail_item(t, r, number, item, "NOT_A_RECORD", str_of(item->wrong));
+        return fail_item(t, r, number, item, "NOT_A_RECORD",
+                         item->too_long ? STR("longer than the limit of 4 MiB") : str_of(item->wrong));
     return keep_record(t, r, number, item);
 }
 

@@ -125,7 +125,8 @@ static res write_state(task *t, void *ctx)
 void bulk_state_save(task *t, bulk_run *run, bool now)
 {
     uint64_t now_us = clock_mono_us();
-    if (run->state_path == NULL || run->o->dry_run || (!now && now_us - run->saved_us < SAVE_US))
+    if (run->state_path == NULL || run->o->dry_run || run->ledger->reached.records == 0 ||
+        (!now && now_us - run->saved_us < SAVE_US))
         return;
     run->saved_us = now_us;
     res r = task_scope(t, STATE_MEMORY, write_state, run);

@@ -89,6 +89,7 @@ static void finish(json_cut *c, size_t bytes, json_cut_item *ret)
     }
     pass(c, bytes);
     *ret = (json_cut_item){.text = str_trim(text), .line = c->begin_line};
+    ret->too_long = c->too_long;
     if (c->too_long)
         ret->wrong = "longer than the limit";
 }
@@ -189,6 +190,7 @@ static size_t element_bytes(json_cut *c, bool *ret_whole)
 static json_cut_found end_early(json_cut *c, json_cut_item *ret)
 {
     finish(c, 0, ret);
+    ret->too_long = false;
     ret->wrong = "the input ends inside the array";
     c->state = DONE;
     return give(c, ret);

@@ -1,7 +1,8 @@
 // openapi.js -- openapi.json is valid, complete, and what the server does.
 //
-// Four parts: the document by itself; its examples against its schemas; its operations against the function folders;
-// and every request of `x-calls` sent to a running server, whose answer must be one that the document describes.
+// The document by itself; its examples against its schemas; its operations against the function folders; every request
+// of `x-calls` sent to a running server, and one of each operation to a server whose storage is gone: the answer must be
+// one that the document describes.
 //
 // A call: { name, status }, and of these what it needs: `path`, `query`, `headers` (name to value; "{etag}" is the
 // ETag of the path's last 200); `body` (name of one of the operation's examples), `value` (any JSON), `text` or `bytes`
@@ -227,21 +228,26 @@ function assertBody(answer, described, method) {
     assertFits(child(media, "schema"), type === "application/json" ? JSON.parse(body) : body);
 }
 
+const send = (server, it, call, etag) => request(server.port, {
+    method: it.method.toUpperCase(),
+    target: targetOf(it, call),
+    headers: headersOf(it, call, etag),
+    body: bodyOf(call, it.op),
+});
+
+function assertDescribed(it, answer) {
+    const described = child(child(it.op, "responses"), String(answer.status));
+    assert.ok(described.value, `status ${answer.status} is not told of`);
+    assertHeaders(answer, described);
+    assertBody(answer, described, it.method);
+}
+
 async function sendCall(server, it, call, etags) {
-    const { status, headers, body } = await request(server.port, {
-        method: it.method.toUpperCase(),
-        target: targetOf(it, call),
-        headers: headersOf(it, call, etags.get(it.route) ?? ""),
-        body: bodyOf(call, it.op),
-    });
-    const shown = body.toString().slice(0, 300);
-    assert.equal(status, call.status, shown);
-    if (status === 200 && headers.etag)
-        etags.set(it.route, headers.etag);
-    const described = child(child(it.op, "responses"), String(status));
-    assert.ok(described.value, `status ${status} is not told of`);
-    assertHeaders({ headers }, described);
-    assertBody({ headers, body }, described, it.method);
+    const answer = await send(server, it, call, etags.get(it.route) ?? "");
+    assert.equal(answer.status, call.status, answer.body.toString().slice(0, 300));
+    if (answer.status === 200 && answer.headers.etag)
+        etags.set(it.route, answer.headers.etag);
+    assertDescribed(it, answer);
 }
 
 async function checkServer(t) {
@@ -265,12 +271,38 @@ async function checkServer(t) {
     github.stop();
 }
 
+// ---- a server without its storage ----
+
+// The well-known account of the emulator, where nobody listens.
+const GONE = ["Table", "Blob", "Queue"].reduce((text, service) =>
+    `${text};${service}Endpoint=http://127.0.0.1:1/devstoreaccount1`, "DefaultEndpointsProtocol=http;" +
+    "AccountName=devstoreaccount1;AccountKey=" +
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==");
+
+// What succeeds elsewhere fails here, and as it is described; only the service tells of itself as always.
+async function checkWithoutStorage(t) {
+    const names = ["AZURE_TABLES_CONNECTION_STRING", "AZURE_STORAGE_CONNECTION_STRING"];
+    const gone = Object.fromEntries(names.map((name) => [name, GONE]));
+    const server = await start({ TRESTLE_FUNCTION_KEY: KEY, ACTIONS_GITHUB_API: "http://127.0.0.1:1", ...gone },
+        ["--storage", "azure"]);
+    for (const it of operations()) {
+        const call = it.op.value["x-calls"].find(({ status }) => status < 300);
+        await t.check(`${it.id} without storage`, async () => {
+            const answer = await send(server, it, call, "");
+            assertDescribed(it, answer);
+            assert.equal(answer.status < 500, it.op.value.tags.includes("service"), `status ${answer.status}`);
+        });
+    }
+    await t.check("the server without storage ends well", async () => assert.equal(await server.stop(), ""));
+}
+
 (async () => {
     const t = tally(SUITE);
     await checkDocument(t);
     await checkExamples(t);
     await checkFunctions(t);
     await checkServer(t);
+    await checkWithoutStorage(t);
     process.exit(t.end());
 })().catch((error) => {
     console.error(error);

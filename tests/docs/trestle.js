@@ -46,6 +46,7 @@ function portSaid(child, said) {
                 said.text += piece;
                 look();
             });
+            child.on("error", reject);
         child.on("exit", (code) => reject(new Error(`it ended with ${code}:\n${said.text}`)));
     });
 }
@@ -53,8 +54,8 @@ function portSaid(child, said) {
 const program = () => process.env.TRESTLE_PROGRAM ?? path.join(ROOT, "bin/trestle");
 
 // { port, stop() }. stop gives what it wrote when it did not end as it should, else nothing.
-async function start(env) {
-    const args = ["serve", "--root", ROOT, "--port", "0", "--storage", "embedded", "--data", scratchFolder()];
+async function start(env, storage = ["--storage", "embedded", "--data", scratchFolder()]) {
+    const args = ["serve", "--root", ROOT, "--port", "0", ...storage];
     const child = spawn(program(), args, { env: environment(env), stdio: ["ignore", "pipe", "pipe"] });
     const said = { text: "" };
     const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));

@@ -11,13 +11,17 @@
     X(arena)             \
     X(base64)            \
     X(buf)               \
+    X(bulk_pace)         \
+    X(bulk_window)       \
     X(canon)             \
     X(clock)             \
     X(gzip)              \
+    X(gunzip)            \
     X(hash)              \
     X(id)                \
     X(iso8601)           \
     X(json)              \
+    X(json_cut)          \
     X(log)               \
     X(log_stream)        \
     X(log_text)          \

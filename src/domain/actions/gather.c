@@ -75,7 +75,7 @@ static bool grow(gathered *g)
 static res parse_payload(arena *a, const entity *e, str *ret_text, const json_val **ret)
 {
     TRY(row_payload(a, e, ret_text));
-    TRY(json_parse(a, *ret_text, ret, NULL));
+    TRY(row_parse(a, *ret_text, ret));
     return json_typeof(*ret) == JSON_OBJECT ? RES_OK : RES_INVALID;
 }
 

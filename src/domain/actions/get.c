@@ -113,10 +113,25 @@ static res answer_not_modified(task *t, const request *in, reply *out, const fou
     return RES_OK;
 }
 
+/* actions/snapshot/refresh is a route of its own, which has no GET: it is no record of owner `snapshot`. */
+static bool is_refresh(const request *in)
+{
+    return str_eq_nocase(request_param(in, "owner"), STR("snapshot")) &&
+           str_eq_nocase(request_param(in, "name"), STR("refresh"));
+}
+
+static res refuse_method(task *t, const request *in, reply *out)
+{
+    TRY(answer_error(t, in, out, 405, "Method not allowed."));
+    return reply_header(out, "Allow", STR("POST,OPTIONS"));
+}
+
 res actions_get(task *t, const request *in, reply *out)
 {
     if (answer_options(in, out, "GET,OPTIONS"))
         return RES_OK;
+    if (is_refresh(in))
+        return refuse_method(t, in, out);
     str   owner = record_key(t->arena, request_param(in, "owner"));
     str   name = record_key(t->arena, request_param(in, "name"));
     found f;

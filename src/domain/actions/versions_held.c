@@ -168,6 +168,7 @@ static res build_locked(task *t, const versions **ret)
     res r = hold(t, ret);
     if (r != RES_NOT_FOUND)
         return r;
+    task_forget(t);
     TRY(build_now(t));
     return hold(t, ret);
 }
@@ -178,6 +179,7 @@ res versions_hold(task *t, const versions **ret)
     res       r = hold(t, ret);
     if (r != RES_NOT_FOUND)
         return r;
+    task_forget(t);
     TRY(key_lock_take(t, STR("actions versions"), &lock));
     r = build_locked(t, ret);
     key_lock_release(lock);
