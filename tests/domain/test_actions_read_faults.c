@@ -340,10 +340,10 @@ static void read_more_than_a_task_may_hold(task *t, int i)
 /* 84 MB through a task that may hold 64 MiB: what has been sent is forgotten. */
 START_TEST(a_list_longer_than_the_memory_of_a_task_is_streamed)
 {
-    const char *pages[PAGES];
+    const char *pages[PAGES],
+        *same = page_of(ROWS_NEXT("o", "n"), rows_page("o", 0, ROWS_OF_PAGE, ROW_BYTES));
     for (unsigned k = 0; k < PAGES - 1; k++)
-        pages[k] =
-            k > 0 ? pages[0] : page_of(ROWS_NEXT("o", "n"), rows_page("o", 0, ROWS_OF_PAGE, ROW_BYTES));
+        pages[k] = same;
     pages[PAGES - 1] = page_of("", rows_page("o", 0, ROWS_OF_PAGE, ROW_BYTES));
     run_with(&(service){.pages = pages, .count = PAGES}, read_more_than_a_task_may_hold);
 }

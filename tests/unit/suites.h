@@ -28,6 +28,8 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_copy)      \
+    X(actions_counts)    \
     X(actions_facts)     \
     X(actions_item)      \
     X(actions_record)    \

@@ -22,7 +22,7 @@
 /* ---- writes ---- */
 
 /* One write. before NULL: it is new. Never waits; texts are copied. */
-void aggregate_note(const facts *before, const facts *now, str synced);
+void aggregate_note(const facts *before, const facts *after, str synced);
 /* A record that was purged. */
 void aggregate_note_removed(const facts *gone);
 

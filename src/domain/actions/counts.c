@@ -18,19 +18,27 @@ static str name_of(const counts_type *type)
     return (str){type->name, type->len};
 }
 
-/* The place of that type; a new one where it has none yet. */
+static counts_type *find(counts *c, str name)
+{
+    for (size_t i = 0; i < c->type_count; i++)
+        if (str_eq(name_of(&c->types[i]), name))
+            return &c->types[i];
+    return NULL;
+}
+
+/* The place of that type; a new one where it has none yet and there is room, else that of all others. */
 static counts_type *place(counts *c, str name)
 {
     if (name.len == 0)
         name = STR(COUNTS_UNKNOWN);
-    if (name.len > COUNTS_TYPE_BYTES)
+    counts_type *type = name.len <= COUNTS_TYPE_BYTES ? find(c, name) : NULL;
+    if (type == NULL && (name.len > COUNTS_TYPE_BYTES || c->type_count >= COUNTS_TYPES_MAX)) {
         name = STR(COUNTS_OTHER);
-    for (size_t i = 0; i < c->type_count; i++)
-        if (str_eq(name_of(&c->types[i]), name))
-            return &c->types[i];
-    if (c->type_count >= COUNTS_TYPES_MAX && !str_eq(name, STR(COUNTS_OTHER)))
-        return place(c, STR(COUNTS_OTHER));
-    counts_type *type = &c->types[c->type_count++];
+        type = find(c, name);
+    }
+    if (type != NULL)
+        return type;
+    type = &c->types[c->type_count++];
     memcpy(type->name, name.at, name.len);
     type->len = name.len;
     type->n = 0;
