@@ -10,7 +10,6 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "domain/actions.h"
-#include "domain/actions/accept.h"
 #include "domain/actions/answer.h"
 
 #define MAX_AGE     "public, max-age=300"
@@ -33,7 +32,7 @@ static res send(const request *in, reply *out, const snapshot *s)
 {
     if (answer_matches(request_header(in, "if-none-match"), snapshot_etag(s))) {
         TRY(reply_empty(out, 304));
-    } else if (accept_gzip(request_header(in, "accept-encoding"))) {
+    } else if (http_accepts(request_header(in, "accept-encoding"), STR("gzip"))) {
         TRY(reply_bytes(out, 200, "application/json; charset=utf-8", snapshot_packed(s)));
         TRY(reply_header(out, "Content-Encoding", STR("gzip")));
     } else {

@@ -6,7 +6,6 @@
 
 #include "core/log.h"
 #include "domain/actions.h"
-#include "domain/actions/accept.h"
 #include "domain/actions/answer.h"
 
 #define MAX_AGE     "public, max-age=3600"
@@ -50,7 +49,7 @@ static res send(task *t, const request *in, reply *out, const versions *v)
 {
     if (answer_matches(request_header(in, "if-none-match"), v->etag)) {
         TRY(reply_empty(out, 304));
-    } else if (accept_gzip(request_header(in, "accept-encoding"))) {
+    } else if (http_accepts(request_header(in, "accept-encoding"), STR("gzip"))) {
         TRY(reply_bytes(out, 200, "application/json; charset=utf-8", v->packed));
         TRY(reply_header(out, "Content-Encoding", STR("gzip")));
     } else {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "domain/actions/accept.h"
 #include "domain/actions/json_out.h"
 #include "support/scratch.h"
 #include "unit/suites.h"
@@ -195,36 +194,6 @@ START_TEST(any_text_comes_back_from_what_is_written)
 }
 END_TEST
 
-static const struct {
-    const char *header;
-    bool        gzip;
-} accepts[] = {
-    {"", false},
-    {"gzip", true},
-    {"GZip", true},
-    {"x-gzip", true},
-    {"deflate, gzip;q=1.0, *;q=0.5", true},
-    {"br;q=1.0,gzip;q=0.8", true},
-    {"gzip;q=0", false},
-    {"gzip; q=0.000", false},
-    {"gzip;q=0.001", true},
-    {"gzip;Q=0", false},
-    {"identity", false},
-    {"*", true},
-    {"*;q=0", false},
-    {"gzip;q=0, *", false},
-    {"*, gzip;q=0", false},
-    {"gzipped", false},
-    {"gzip;x=1;q=0", false},
-    {"gzip;q=", true},
-};
-
-START_TEST(gzip_is_sent_to_those_who_take_it)
-{
-    ck_assert_msg(accept_gzip(str_of(accepts[_i].header)) == accepts[_i].gzip, "'%s'", accepts[_i].header);
-}
-END_TEST
-
 Suite *suite_actions_summary(void)
 {
     Suite *s = suite_create("actions_summary");
@@ -237,7 +206,6 @@ Suite *suite_actions_summary(void)
     tcase_add_test(c, a_cut_never_parts_a_character);
     tcase_add_test(c, without_owner_or_name_there_is_no_item_but_the_columns_help_out);
     tcase_add_test(c, any_text_comes_back_from_what_is_written);
-    tcase_add_loop_test(c, gzip_is_sent_to_those_who_take_it, 0, (int)(sizeof accepts / sizeof *accepts));
     suite_add_tcase(s, c);
     return s;
 }

@@ -89,7 +89,8 @@ static const question codings[] = {
     {"gzip;q=0", "gzip", false},   {"gzip;q=0.000, *", "gzip", false},
     {"*;q=0", "gzip", false},      {"*;q=0, gzip", "gzip", true},
     {"identity", "gzip", false},   {"xgzip", "gzip", false},
-    {"", "gzip", false},
+    {"", "gzip", false},           {"*, gzip;q=0", "gzip", false},
+    {"gzip;Q=0", "gzip", false},   {"gzip;x=1;q=0", "gzip", false},
 };
 
 START_TEST(a_coding_is_accepted_when_it_or_a_star_has_a_weight)
