@@ -15,70 +15,65 @@
 #include "domain/actions/row.h"
 
 typedef struct {
-    buf        *out;
-    const char *run; /* members that are taken over, up to where the walk is; NULL: none */
-    bool        any; /* something is in the object already */
+    buf *out;
+    bool any; /* something is in the object already */
 } splice;
 
 typedef struct {
-    str key, value; /* as they stand; the key without its quotes */
-    str whole;
+    str whole, value; /* as they stand; empty: the payload has no such member */
 } member;
 
+/* The members that matter here. The first four are left out at times; they are in the order of canonical
+ * text.
+ */
+typedef enum { METADATA, NAME, OPENSSF_SCORE, OWNER, OSSF_SCORE_CAMEL, OSSF_SCORE, MEMBERS } which;
+enum { LEFT_OUT = OWNER + 1 };
+
+static const str keys[MEMBERS] = {
+    STR_INIT("_metadata"), STR_INIT("name"),      STR_INIT("openssf_score"),
+    STR_INIT("owner"),     STR_INIT("ossfScore"), STR_INIT("ossf_score"),
+};
+
 typedef struct {
-    str owner, name; /* values as they stand; empty: the payload has none that counts */
-    str scores[3];   /* openssf_score, ossfScore, ossf_score: the same */
+    member at[MEMBERS];
 } found;
 
-/* ---- walking ---- */
+/* ---- looking ---- */
 
-/* *at is behind the opening bracket, or behind a member. */
-static bool next_member(const char **at, member *ret)
+static which which_of(str key)
 {
-    const char *p = *at;
-    size_t      deepest = 0;
-    if (*p == ',')
-        p++;
-    if (*p == '}')
-        return false;
-    const char *key_end = walk_string(p), *value = key_end + 2;
-    *at = walk_value(value, 0, &deepest);
-    ret->key = (str){p + 1, (size_t)(key_end - p - 1)};
-    ret->value = (str){value, (size_t)(*at - value)};
-    ret->whole = (str){p, (size_t)(*at - p)};
-    return true;
-}
-
-/* null is as good as nothing; so is the empty text, as owner or name. */
-static bool counts(str value, bool score)
-{
-    return !str_eq(value, STR("null")) && (score || !str_eq(value, STR("\"\"")));
-}
-
-static str *place_for(found *f, str key)
-{
-    if (str_eq(key, STR("owner")))
-        return &f->owner;
-    if (str_eq(key, STR("name")))
-        return &f->name;
-    if (str_eq(key, STR("openssf_score")))
-        return &f->scores[0];
-    if (str_eq(key, STR("ossfScore")))
-        return &f->scores[1];
-    return str_eq(key, STR("ossf_score")) ? &f->scores[2] : NULL;
+    which w = METADATA;
+    while (w < MEMBERS && !str_eq(keys[w], key))
+        w++;
+    return w;
 }
 
 static found look(str payload)
 {
     found       f = {0};
-    const char *at = payload.at + 1;
-    member      m;
-    while (next_member(&at, &m)) {
-        str *place = m.key.at[0] == 'o' || m.key.at[0] == 'n' ? place_for(&f, m.key) : NULL;
-        if (place != NULL && counts(m.value, place >= f.scores))
-            *place = m.value;
+    const char *p = payload.at + 1, *end = payload.at + payload.len;
+    while (*p != '}') {
+        size_t      deepest = 0;
+        const char *key = p, *key_end = walk_string(key, end), *value = key_end + 2;
+        bool        may_matter = key[1] == 'o' || key[1] == 'n' || key[1] == '_';
+        p = walk_value(value, end, 0, &deepest);
+        which w = may_matter ? which_of((str){key + 1, (size_t)(key_end - key - 1)}) : MEMBERS;
+        if (w < MEMBERS)
+            f.at[w] = (member){{key, (size_t)(p - key)}, {value, (size_t)(p - value)}};
+        p += *p == ',';
     }
     return f;
+}
+
+static bool is_null(const member *m)
+{
+    return m->value.len == 0 || str_eq(m->value, STR("null"));
+}
+
+/* The empty text is as good as none. */
+static bool is_named(const member *m)
+{
+    return !is_null(m) && !str_eq(m->value, STR("\"\""));
 }
 
 /* ---- writing ---- */
@@ -90,13 +85,15 @@ static void add_comma(splice *s)
     s->any = true;
 }
 
-static void end_run(splice *s, const char *end)
+/* Members that are taken over, without the commas at either end. */
+static void add_run(splice *s, const char *from, const char *to)
 {
-    if (s->run == NULL)
+    from += from < to && *from == ',';
+    to -= from < to && to[-1] == ',';
+    if (from == to)
         return;
     add_comma(s);
-    (void)buf_add(s->out, (str){s->run, (size_t)(end - s->run)});
-    s->run = NULL;
+    (void)buf_add(s->out, (str){from, (size_t)(to - from)});
 }
 
 static void add_quoted(buf *out, str text)
@@ -137,26 +134,21 @@ static size_t prefix_of(const entity *e, str name)
     return name.len > len + 1 && str_starts(name, e->partition) && name.at[len] == '_' ? len + 1 : 0;
 }
 
-static bool is_left_out(str key, const found *f, bool rename)
-{
-    if (str_eq(key, STR("openssf_score")) || str_eq(key, STR("_metadata")))
-        return true;
-    if (str_eq(key, STR("name")))
-        return rename || f->name.len == 0;
-    return f->owner.len == 0 && str_eq(key, STR("owner"));
-}
-
 static void add_members(splice *s, str payload, const found *f, bool rename)
 {
-    const char *at = payload.at + 1, *end = at;
-    member      m;
-    for (; next_member(&at, &m); end = at) {
-        if (is_left_out(m.key, f, rename))
-            end_run(s, end);
-        else if (s->run == NULL)
-            s->run = m.whole.at;
+    const char *from = payload.at + 1;
+    bool        left_out[LEFT_OUT] = {[METADATA] = true,
+                                      [NAME] = rename || !is_named(&f->at[NAME]),
+                                      [OPENSSF_SCORE] = true,
+                                      [OWNER] = !is_named(&f->at[OWNER])};
+    for (size_t i = 0; i < LEFT_OUT; i++) {
+        str whole = f->at[i].whole;
+        if (!left_out[i] || whole.len == 0)
+            continue;
+        add_run(s, from, whole.at);
+        from = whole.at + whole.len;
     }
-    end_run(s, end);
+    add_run(s, from, payload.at + payload.len - 1);
 }
 
 static void add_name(splice *s, str raw, size_t prefix)
@@ -166,20 +158,25 @@ static void add_name(splice *s, str raw, size_t prefix)
     (void)buf_add(s->out, str_from(raw, 1 + prefix));
 }
 
+/* The first that is there counts, if it is a number (specification §3). */
+static str score_of(const found *f)
+{
+    static const which order[] = {OPENSSF_SCORE, OSSF_SCORE_CAMEL, OSSF_SCORE};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const member *m = &f->at[order[i]];
+        if (is_null(m))
+            continue;
+        char c = m->value.at[0];
+        return c == '-' || (c >= '0' && c <= '9') ? m->value : STR("null");
+    }
+    return STR("null");
+}
+
 static void add_score(splice *s, const found *f)
 {
-    str score = STR("null");
-    for (size_t i = 0; i < sizeof f->scores / sizeof *f->scores; i++) {
-        if (f->scores[i].len == 0)
-            continue;
-        char c = f->scores[i].at[0];
-        if (c == '-' || (c >= '0' && c <= '9'))
-            score = f->scores[i];
-        break;
-    }
     add_comma(s);
     (void)buf_add(s->out, STR("\"openssf_score\":"));
-    (void)buf_add(s->out, score);
+    (void)buf_add(s->out, score_of(f));
 }
 
 static str shown_synced(arena *a, const entity *e, item_form form)
@@ -220,21 +217,23 @@ static res canonical_payload(arena *a, const entity *e, str *ret)
     return RES_OK;
 }
 
+/* A name that the payload does not have is that of the column. */
 static void add_item(splice *s, str payload, const entity *e, const found *f, item_form form)
 {
-    str  owner = entity_str(e, "Owner", STR("")), name = entity_str(e, "Name", STR(""));
-    bool named = f->name.len > 0;
-    str  body = named ? str_slice(f->name, 1, f->name.len - 1) : name; /* of a number: nothing that matters */
-    size_t prefix = form == ITEM_SINGLE && (!named || f->name.at[0] == '"') ? prefix_of(e, body) : 0;
+    str    owner = entity_str(e, "Owner", STR("")), name = entity_str(e, "Name", STR(""));
+    str    raw = f->at[NAME].value;
+    bool   named = is_named(&f->at[NAME]);
+    str    body = named ? str_slice(raw, 1, raw.len - 1) : name; /* of a number: nothing that matters */
+    size_t prefix = form == ITEM_SINGLE && (!named || raw.at[0] == '"') ? prefix_of(e, body) : 0;
 
     (void)buf_add_char(s->out, '{');
     add_members(s, payload, f, prefix > 0);
-    if (f->owner.len == 0)
+    if (!is_named(&f->at[OWNER]))
         add_text(s, STR("owner"), owner);
     if (!named)
         add_text(s, STR("name"), str_from(name, prefix));
     else if (prefix > 0)
-        add_name(s, f->name, prefix);
+        add_name(s, raw, prefix);
     add_score(s, f);
 }
 
@@ -248,8 +247,8 @@ res item_add(arena *a, buf *out, const entity *e, item_form form)
     str   synced = shown_synced(a, e, form);
     if (synced.at == NULL && row_synced(e).at != NULL)
         return RES_MEMORY;
-    if ((f.owner.len == 0 && entity_str(e, "Owner", STR("")).len == 0) ||
-        (f.name.len == 0 && entity_str(e, "Name", STR("")).len == 0))
+    if ((!is_named(&f.at[OWNER]) && entity_str(e, "Owner", STR("")).len == 0) ||
+        (!is_named(&f.at[NAME]) && entity_str(e, "Name", STR("")).len == 0))
         return RES_UPSTREAM;
 
     splice s = {.out = out};

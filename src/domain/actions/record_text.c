@@ -176,9 +176,10 @@ static void read_value(walk *w, rule_kind kind, str value)
 static void read_members(walk *w, const char *p)
 {
     const rule *open[LEVELS] = {in_record};
+    const char *end = w->from.at + w->from.len;
     size_t      depth = 1;
     while (depth > 0) {
-        const char *key_end = walk_string(p), *value = key_end + 2;
+        const char *key_end = walk_string(p, end), *value = key_end + 2;
         const rule *r = rule_for(open[depth - 1], (str){p + 1, (size_t)(key_end - p - 1)});
         if (r->kind == RULE_INSIDE && value[0] == '{' && value[1] != '}') {
             open[depth++] = r->inside;
@@ -187,7 +188,7 @@ static void read_members(walk *w, const char *p)
             p = value + 1;
             continue;
         }
-        p = walk_value(value, depth, &w->found.depth);
+        p = walk_value(value, end, depth, &w->found.depth);
         read_value(w, r->kind, (str){value, (size_t)(p - value)});
         while (depth > 0 && *p++ == '}') /* else it was a comma */
             depth--;
