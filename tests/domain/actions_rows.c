@@ -81,3 +81,9 @@ const char *rows_page(const char *owner, unsigned first, unsigned count, size_t 
     ck_assert(!out.failed);
     return out.at;
 }
+
+bool rows_asks_cache(const wire_request *r)
+{
+    str line = str_slice(r->head, 0, str_find_char(r->head, '\r'));
+    return str_has(line, STR(ROW_STATS_PARTITION)) && !str_has(line, STR("()"));
+}
