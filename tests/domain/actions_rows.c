@@ -84,5 +84,6 @@ const char *rows_page(const char *owner, unsigned first, unsigned count, size_t 
 
 bool rows_asks_cache(const wire_request *r)
 {
-    return str_has(str_slice(r->head, 0, str_find_char(r->head, '\r')), STR(ROW_STATS_PARTITION "%27,"));
+    str line = str_slice(r->head, 0, str_find_char(r->head, '\r'));
+    return str_has(line, STR(ROW_STATS_PARTITION)) && !str_has(line, STR("()"));
 }

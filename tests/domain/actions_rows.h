@@ -30,6 +30,7 @@ str  rows_cache(task *t);                       /* its text; empty: none */
 
 /* {"PartitionKey":"o",…}: one row of a page, from `first` on `count` of them with commas between. */
 const char *rows_page(const char *owner, unsigned first, unsigned count, size_t payload_bytes);
-bool        rows_asks_cache(const wire_request *r); /* for the row of aggregates */
+/* For the row of aggregates, and not for the rows of a query that leaves it out. */
+bool        rows_asks_cache(const wire_request *r);
 
 #endif
