@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "app/bulk_input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -171,7 +172,7 @@ res bulk_input_read(task *t, bulk_input *in, str *ret, bool *ret_end)
 
 res bulk_input_skip(task *t, bulk_input *in, uint64_t bytes)
 {
-    str  piece;
+    str  piece = {0};
     bool end = false;
     while (bytes > 0 && !end) {
         TRY(bulk_input_read(t, in, &piece, &end));
@@ -188,9 +189,10 @@ res bulk_input_skip(task *t, bulk_input *in, uint64_t bytes)
 
 res bulk_input_fingerprint(task *t, const char *path, bulk_fingerprint *ret)
 {
-    bulk_input *in;
+    bulk_input *in = NULL;
     struct stat what;
     TRY(bulk_input_open(t, path, &in));
+    assert(in != NULL);
     if (fstat(in->fd, &what) != 0)
         return system_said(t, "cannot read", path, errno);
     size_t len = 0;

@@ -85,7 +85,7 @@ static void finish(json_cut *c, size_t bytes, json_cut_item *ret)
     str last = str_slice(c->piece, 0, bytes), text = last;
     if (c->held.len > 0 || c->too_long || last.len > c->text_max) {
         hold(c, last);
-        text = c->too_long ? (str){0} : buf_str(&c->held);
+        text = buf_str(&c->held); /* empty when it is too long */
     }
     pass(c, bytes);
     *ret = (json_cut_item){.text = str_trim(text), .line = c->begin_line};

@@ -270,6 +270,69 @@ START_TEST(restart_begins_anew)
 }
 END_TEST
 
+/* ---- the real catalogue ---- */
+
+static outcome import_real(const server *s, const char *file, const char *more)
+{
+    return import_run_to(textf("http://127.0.0.1:%d", s->port), file, more, NULL);
+}
+
+static server start_real(void)
+{
+    return server_start(&(server_spec){.real = true, .standalone = true});
+}
+
+/* The list without what is the store's own: stamps and ETags. */
+static str hashes_of(const server *s)
+{
+    answer a = client_get(s->port, "/api/actions/list");
+    buf    out;
+    buf_init(&out, scratch(), 16 * MIB);
+    ck_assert_status(a, 200);
+    for (json_iter it = json_each(answer_json(&a)); json_next(&it);)
+        buf_addf(&out, "%.*s\n", STR_ARG(text_at(it.value, "_metadata/payloadHash")));
+    return buf_str(&out);
+}
+
+START_TEST(the_sample_file_is_loaded_and_unchanged_the_second_time)
+{
+    const char *sample = textf("%s/samples/actions.ndjson", e2e_source());
+    server      s = start_real();
+    outcome     dry = import_real(&s, sample, "--dry-run");
+    import_check(&dry, 0, "would be created 40, would be updated 0, unchanged 0, failed 0\n");
+    outcome o = import_real(&s, sample, NULL);
+    import_check(&o, 0, "created 40, updated 0, unchanged 0, failed 0\n");
+    outcome again = import_real(&s, sample, NULL);
+    import_check(&again, 0, "created 0, updated 0, unchanged 40, failed 0\n");
+    outcome same = import_real(&s, sample, "--dry-run");
+    import_check(&same, 0, "would be created 0, would be updated 0, unchanged 40, failed 0\n");
+    ck_assert_int_eq(server_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(the_real_table_is_the_same_after_a_kill_and_a_second_run)
+{
+    write_many(0);
+    server  undisturbed = start_real(), s = start_real();
+    outcome o = import_real(&undisturbed, "in", NULL);
+    import_check(&o, 0, "created 3,000, ");
+    str want = hashes_of(&undisturbed);
+    ck_assert_int_eq(server_stop(&undisturbed), 0);
+
+    process *p = process_start(&(process_spec){.args = LIST(e2e_trestle(), "import", "in", "--to",
+                                                            textf("http://127.0.0.1:%d", s.port),
+                                                            "--concurrency", "1", "--batch", "20"),
+                                               .dir = import_dir});
+    wait_for_state(p);
+    process_signal(p, SIGKILL);
+    process_end(p);
+    outcome again = import_real(&s, "in", NULL);
+    import_check(&again, 0, "going on behind record ");
+    ck_assert_str_is(hashes_of(&s), arena_cstr(scratch(), want));
+    ck_assert_int_eq(server_stop(&s), 0);
+}
+END_TEST
+
 /* ---- dry runs ---- */
 
 START_TEST(a_dry_run_says_what_would_change_and_changes_nothing)
@@ -355,6 +418,8 @@ static Suite *suite(void)
     tcase_add_test(tc, failures_are_told_once_though_their_records_are_sent_twice);
     tcase_add_loop_test(tc, a_state_that_is_of_no_use_is_told_and_ignored, 0, COUNT(stale));
     tcase_add_test(tc, restart_begins_anew);
+    tcase_add_test(tc, the_sample_file_is_loaded_and_unchanged_the_second_time);
+    tcase_add_test(tc, the_real_table_is_the_same_after_a_kill_and_a_second_run);
     tcase_add_test(tc, a_dry_run_says_what_would_change_and_changes_nothing);
     tcase_add_loop_test(tc, wrong_usage_is_told_in_one_line, 0, COUNT(usages));
     tcase_add_loop_test(tc, the_url_may_end_in_api_or_a_slash, 0, 4);
