@@ -40,6 +40,7 @@
     X(http_server)       \
     X(loop)              \
     X(queue_runner)      \
+    X(redis)             \
     X(reply)             \
     X(request)           \
     X(route_template)    \
