@@ -191,12 +191,13 @@ function print() {
   for (const r of table) console.log(`${r.what.padEnd(w)}  ${r.value.padEnd(v)}  ${r.target.padEnd(t)}  ${r.verdict}`.trimEnd());
 }
 
-const storage = require('./store.js')({ BIN, TMP, ROUNDS, SECONDS, QUICK, start, stop, freePort, load, row, say, median });
+const shared = { BIN, TMP, ROUNDS, SECONDS, QUICK, start, stop, freePort, load, cpuOf, rssOf, row, say, median, sleep };
+const storage = require('./store.js')(shared), actions = require('./actions.js')(shared);
 
 (async () => {
   let code = 0;
   try { 
-    const parts = { health, coldStart, memory, canon, storage };
+    const parts = { health, coldStart, memory, canon, storage, actions };
     const named = process.argv.slice(2).filter(word => parts[word]);
     for (const name of named.length ? named : Object.keys(parts)) await parts[name]();
     print();

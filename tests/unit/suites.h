@@ -24,7 +24,13 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_record)    \
+    X(actions_parts)     \
+    X(actions_search)    \
+    X(actions_summary)   \
+    X(actions_versions)  \
     X(service)           \
+    X(asset)             \
     X(background)        \
     X(canonical)         \
     X(cron)              \
@@ -38,6 +44,7 @@
     X(gate)              \
     X(http_header)       \
     X(http_server)       \
+    X(key_lock)          \
     X(loop)              \
     X(queue_runner)      \
     X(redis)             \
