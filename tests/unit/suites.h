@@ -24,7 +24,10 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(actions_facts)     \
+    X(actions_item)      \
     X(actions_record)    \
+    X(actions_row)       \
     X(actions_parts)     \
     X(actions_search)    \
     X(actions_summary)   \

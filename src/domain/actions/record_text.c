@@ -4,14 +4,14 @@
  * some of them, and over all else. The text is copied only when the first piece of it has to be spelled anew;
  * no piece grows by that, so the copy needs no more room than the text.
  *
- * Nothing here looks for the end of the text: canonical JSON is well-formed, so every walk ends at a bracket.
- * Each key has one spelling in it, so keys are compared as they stand.
+ * Each key has one spelling in canonical JSON, so keys are compared as they stand.
  *
  * SPDX-License-Identifier: MIT */
 #include "domain/actions/record_text.h"
 
 #include <string.h>
 
+#include "domain/actions/canonical_walk.h"
 #include "domain/actions/record_time.h"
 
 /* ---- which members matter ---- */
@@ -78,44 +78,6 @@ typedef struct {
     const char *copied; /* what stands before it is in out */
     record_text found;
 } walk;
-
-/* From the opening quote to the closing one. */
-static const char *string_end(const char *p)
-{
-    for (p++; *p != '"'; p++)
-        if (*p == '\\')
-            p++;
-    return p;
-}
-
-/* Behind the container that begins at p, on a level of its own below `depth` others. */
-static const char *skip_container(const char *p, size_t depth, size_t *deepest)
-{
-    size_t level = depth;
-    do {
-        if (*p == '"') {
-            p = string_end(p);
-        } else if (*p == '{' || *p == '[') {
-            if (++level > *deepest)
-                *deepest = level;
-        } else if (*p == '}' || *p == ']') {
-            level--;
-        }
-        p++;
-    } while (level > depth);
-    return p;
-}
-
-static const char *skip_value(const char *p, size_t depth, size_t *deepest)
-{
-    if (*p == '"')
-        return string_end(p) + 1;
-    if (*p == '{' || *p == '[')
-        return skip_container(p, depth, deepest);
-    while (*p != ',' && *p != '}')
-        p++;
-    return p;
-}
 
 /* ---- spelling anew ---- */
 
@@ -216,7 +178,7 @@ static void read_members(walk *w, const char *p)
     const rule *open[LEVELS] = {in_record};
     size_t      depth = 1;
     while (depth > 0) {
-        const char *key_end = string_end(p), *value = key_end + 2;
+        const char *key_end = walk_string(p), *value = key_end + 2;
         const rule *r = rule_for(open[depth - 1], (str){p + 1, (size_t)(key_end - p - 1)});
         if (r->kind == RULE_INSIDE && value[0] == '{' && value[1] != '}') {
             open[depth++] = r->inside;
@@ -225,7 +187,7 @@ static void read_members(walk *w, const char *p)
             p = value + 1;
             continue;
         }
-        p = skip_value(value, depth, &w->found.depth);
+        p = walk_value(value, depth, &w->found.depth);
         read_value(w, r->kind, (str){value, (size_t)(p - value)});
         while (depth > 0 && *p++ == '}') /* else it was a comma */
             depth--;
