@@ -14,6 +14,7 @@ const handler handlers[] = {
     {"ActionsBuildSnapshot", actions_build_snapshot, 300000, 64 * KIB},
     {"ActionsGet", actions_get, 30000, 0},
     {"ActionsList", actions_list, 230000, 0},
+    {"ActionsPurge", actions_purge, 240000, 0},
     {"ActionsSearch", actions_search, 30000, 0},
     {"ActionsSnapshot", actions_snapshot, 60000, 0},
     {"ActionsStats", actions_stats, 120000, 0},

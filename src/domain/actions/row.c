@@ -57,7 +57,7 @@ static res pack_in_scope(task *t, void *ctx)
     return p->result;
 }
 
-static res pack(task *t, str text, str *ret)
+res row_pack(task *t, str text, str *ret)
 {
     packing p = {.outer = t->arena, .text = text};
     TRY(task_scope(t, text.len * PACK_MEMORY_FACTOR + PACK_MEMORY_EXTRA, pack_in_scope, &p));
@@ -98,7 +98,7 @@ res row_make(task *t, const record *r, str synced, entity *ret, size_t *ret_byte
         entity_set_str(&e, piece_names[0], r->canonical);
     } else {
         str packed;
-        TRY(pack(t, r->canonical, &packed));
+        TRY(row_pack(t, r->canonical, &packed));
         if (pieces_of(packed) > ROW_PIECES_MAX)
             return too_large(t, r, entity_bytes(&e) + packed.len, ret_bytes);
         set_pieces(&e, packed, r->canonical.len);

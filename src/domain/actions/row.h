@@ -23,6 +23,9 @@ enum { ROW_RAW_UNITS_MAX = 32000, ROW_PIECES_MAX = 15, ROW_PAYLOAD_MAX = 16 * 10
  * what it would take. Packing a large one takes a while: in a thread. */
 res row_make(task *t, const record *r, str synced, entity *ret, size_t *ret_bytes) MUST_USE;
 
+/* gzip, as payloads are packed: large ones in a thread, and nothing but the outcome is left in t's arena. */
+res row_pack(task *t, str text, str *ret) MUST_USE;
+
 /* The canonical text. RES_UPSTREAM: there is none, or its pieces are damaged. */
 res row_payload(arena *a, const entity *e, str *ret) MUST_USE;
 /* The payload as a document, for reading in it: unpaired surrogates, which JavaScript allows and our reader
