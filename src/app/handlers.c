@@ -15,6 +15,7 @@ const handler handlers[] = {
     {"ActionsGet", actions_get, 30000, 0},
     {"ActionsList", actions_list, 230000, 0},
     {"ActionsPurge", actions_purge, 240000, 0},
+    {"ActionsReadme", actions_readme, 30000, 0},
     {"ActionsSearch", actions_search, 30000, 0},
     {"ActionsSnapshot", actions_snapshot, 60000, 0},
     {"ActionsStats", actions_stats, 120000, 0},

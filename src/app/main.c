@@ -11,6 +11,7 @@
 #include "app/config.h"
 #include "app/handlers.h"
 #include "app/store_hooks.h"
+#include "domain/actions.h"
 #include "domain/service.h"
 #include "runtime/fetch.h"
 #include "version.h"
@@ -76,6 +77,15 @@ static int print_routes(arena *a, const serve_options *o)
     return EXIT_SUCCESS;
 }
 
+static int serve_app(arena *a, const serve_options *o)
+{
+    str error = {0};
+    if (actions_check_settings(a, &error) == RES_OK)
+        return serve(o);
+    fprintf(stderr, "trestle: %.*s\n", STR_ARG(error));
+    return EXIT_USAGE;
+}
+
 static int run(arena *a, const config *c)
 {
     switch (c->command) {
@@ -93,7 +103,7 @@ static int run(arena *a, const config *c)
     case COMMAND_SERVE:
         break;
     }
-    return serve(&c->serve);
+    return serve_app(a, &c->serve);
 }
 
 int main(int argc, char **argv)
