@@ -23,12 +23,12 @@ const handler handlers[] = {
     {"ActionsUpsert", actions_upsert, 60000, 8 * MIB},
     {"ActionsUpsertBatch", actions_upsert_batch, 230000, 8 * MIB},
     {"ActionsVersions", actions_versions, 120000, 0},
-    {"SnapshotWarmup", actions_snapshot_warmup, 240000, 0},
-    {"StatsWarmup", actions_stats_warmup, 240000, 0},
-    {"VersionsWarmup", actions_versions_warmup, 240000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
     {"openapi", service_openapi, 5000, 0},
+    {"SnapshotWarmup", actions_snapshot_warmup, 240000, 0},
+    {"StatsWarmup", actions_stats_warmup, 240000, 0},
+    {"VersionsWarmup", actions_versions_warmup, 240000, 0},
 };
 
 const size_t handler_count = sizeof handlers / sizeof *handlers;

@@ -13,7 +13,7 @@
 #include "runtime/fetch.h"
 #include "runtime/redis.h"
 
-enum { SKIPPED = 77, SUITES_MAX = 16, SHOWN_MAX = 200 };
+enum { SKIPPED = 77, SUITES_MAX = 64, SHOWN_MAX = 200 };
 
 static live_kind    kind;
 static azurite     *emulator;
