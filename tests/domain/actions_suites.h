@@ -6,10 +6,10 @@
 
 #include <check.h>
 
-#define ACTIONS_SUITES(X)                                                                                 \
-    X(actions_cache)                                                                                      \
-    X(actions_get) X(actions_list) X(actions_purge) X(actions_readme) X(actions_stats) X(batch) X(common) \
-        X(upsert)
+#define ACTIONS_SUITES(X) \
+    X(actions_cache)      \
+    X(actions_get)        \
+    X(actions_list) X(actions_purge) X(actions_readme) X(actions_stats) X(batch) X(common) X(upsert)
 
 #define DECLARE(name) Suite *suite_##name(void);
 ACTIONS_SUITES(DECLARE)

@@ -52,6 +52,7 @@
     X(loop)                \
     X(queue_runner)        \
     X(redis)               \
+    X(redis_url)           \
     X(reply)               \
     X(request)             \
     X(route_template)      \
