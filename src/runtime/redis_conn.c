@@ -134,6 +134,9 @@ static void cleanup(void *ctx)
     watch      *w = ctx;
     redis_conn *c = w->c;
     note_refusal(c); /* hiredis takes it for a lack of memory */
+    /* hiredis does not pass on what OpenSSL found wrong. */
+    if (c->ac->err != 0 && c->url->tls && !c->up)
+        note(c, "no connection by TLS; its certificate must be trusted, and for this host", "");
     if (c->ac->err != 0)
         note(c, "the connection broke", c->ac->errstr);
     c->ac = NULL;

@@ -58,6 +58,7 @@
     X(loop)                \
     X(queue_runner)        \
     X(redis)               \
+    X(redis_url)           \
     X(reply)               \
     X(request)             \
     X(route_template)      \

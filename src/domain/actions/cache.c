@@ -43,7 +43,7 @@ void cache_set_limit_for_test(unsigned ms)
     limit_ms = ms != 0 ? ms : LIMIT_MS;
 }
 
-static void count(const char *name, const char *result, const char *help)
+static void tally(const char *name, const char *result, const char *help)
 {
     char labels[48];
     (void)snprintf(labels, sizeof labels, "result=\"%s\"", result);
@@ -52,7 +52,7 @@ static void count(const char *name, const char *result, const char *help)
 
 static void count_look(const char *result)
 {
-    count("trestle_actions_cache_total", result, "Looks for a record's copy in Redis");
+    tally("trestle_actions_cache_total", result, "Looks for a record's copy in Redis");
 }
 
 /* NULL: there is no cache. The URL was checked at start. */
@@ -211,7 +211,7 @@ static void fill(task *t, const char *kind, str partition, str row, const cache_
     }
     if (r != RES_OK)
         task_forget(t);
-    count("trestle_actions_cache_fills_total",
+    tally("trestle_actions_cache_fills_total",
           r != RES_OK       ? "failed"
           : got.number == 1 ? "ok"
                             : "refused",
@@ -247,18 +247,18 @@ res cache_try_drop(task *t, const cache_key *keys, size_t count, unsigned timeou
     return RES_OK;
 }
 
-void cache_drop(task *t, const cache_key *keys, size_t many)
+void cache_drop(task *t, const cache_key *keys, size_t count)
 {
-    if (server() == NULL || many == 0)
+    if (server() == NULL || count == 0)
         return;
-    res r = cache_try_drop(t, keys, many, limit_ms > DROP_MS ? limit_ms : DROP_MS);
-    count("trestle_actions_cache_drops_total", r == RES_OK ? "ok" : "failed",
+    res r = cache_try_drop(t, keys, count, limit_ms > DROP_MS ? limit_ms : DROP_MS);
+    tally("trestle_actions_cache_drops_total", r == RES_OK ? "ok" : "failed",
           "Drops of copies in Redis before an answer");
     if (r == RES_OK)
         return;
     if (task_stopped(t) == RES_OK)
         task_forget(t);
-    fence_close(t, keys, many);
+    fence_close(t, keys, count);
 }
 
 /* ---- documents ---- */
@@ -280,7 +280,7 @@ bool cache_document_get(task *t, str key, str *ret_text)
     if (result != RES_OK)
         task_forget(t);
     bool hit = result == RES_OK && got.kind == REDIS_TEXT;
-    count("trestle_actions_cache_documents_total",
+    tally("trestle_actions_cache_documents_total",
           hit                ? "hit"
           : result == RES_OK ? "miss"
                              : "failed",
