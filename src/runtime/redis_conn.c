@@ -168,6 +168,7 @@ static bool attach(redis_conn *c)
 
 /* ---- commands ---- */
 
+/* Terminated beyond its length: hiredis looks for the end of a line as in a C string. */
 void redis_conn_format(buf *out, const str *args, size_t count)
 {
     buf_addf(out, "*%zu\r\n", count);
@@ -176,6 +177,8 @@ void redis_conn_format(buf *out, const str *args, size_t count)
         buf_add(out, args[i]);
         buf_add(out, STR("\r\n"));
     }
+    if (buf_add_char(out, '\0'))
+        out->len--;
 }
 
 static void on_answer(redisAsyncContext *ac, void *answer, void *sent)
