@@ -15,6 +15,11 @@ typedef struct key_lock key_lock;
 res  key_lock_take(task *t, str key, key_lock **ret) MUST_USE;
 void key_lock_release(key_lock *l); /* twice is as good as once */
 
+/* For who wants to look before taking a lock that may not be needed: what was read between two calls that
+ * give the same number, other than KEY_LOCK_HELD, was not changed by a holder in between. */
+#define KEY_LOCK_HELD UINT64_MAX
+uint64_t key_lock_turn(str key);
+
 size_t key_lock_count(void); /* keys that are held now; for tests */
 
 #endif

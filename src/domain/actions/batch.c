@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "domain/actions/batch.h"
+#include "domain/actions/cache.h"
 
 #include "core/log.h"
 #include "domain/actions.h"
@@ -148,6 +149,17 @@ static res run_group(task *t, size_t i, void *ctx)
     return batch_run_group(t, b, &b->groups[i]);
 }
 
+/* For what is unchanged, as a single upsert does it: see upsert.c. What was written is dropped by then. */
+static void drop_unchanged(task *t, const batch *b)
+{
+    cache_key *keys = arena_array(t->arena, cache_key, b->count);
+    size_t     n = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->items[i].status == BATCH_UNCHANGED)
+            keys[n++] = (cache_key){b->items[i].r.partition, b->items[i].r.row};
+    cache_drop(t, keys, n);
+}
+
 res actions_upsert_batch(task *t, const request *in, reply *out)
 {
     batch         b = {.a = t->arena, .strict = str_eq_nocase(request_query(in, "strict"), STR("true"))};
@@ -161,5 +173,7 @@ res actions_upsert_batch(task *t, const request *in, reply *out)
     TRY(r);
     b.correlation = answer_correlation_id(t->arena);
     TRY(par_each(t, b.group_count, settings_get()->batch_parallel, run_group, &b));
+    drop_unchanged(t, &b);
+    TRY(task_stopped(t));
     return answer(t, in, out, &b);
 }

@@ -151,11 +151,17 @@ static void written(task *t, const record *r, const upsert_stored *before, str s
     *ret = (upsert_result){.kind = before->there ? UPSERT_UPDATED : UPSERT_CREATED, .synced = synced};
 }
 
-res upsert_locked(task *t, const record *r, upsert_result *ret)
+/* A copy may have been left behind by a writer that was stopped between its write and its drop; whoever
+ * acknowledges that write now must not leave it to be served (cache.h). */
+static void unchanged(task *t, const record *r, const upsert_stored *seen, upsert_result *ret)
 {
-    upsert_stored seen;
-    *ret = (upsert_result){0};
-    TRY(upsert_look(t, r, &seen));
+    cache_drop(t, &(cache_key){r->partition, r->row}, 1);
+    *ret = (upsert_result){.kind = UPSERT_UNCHANGED, .synced = seen->synced};
+}
+
+/* From what was seen a moment ago, under the lock by now. */
+static res go_on(task *t, const record *r, upsert_stored seen, upsert_result *ret)
+{
     for (unsigned tries = 1; !seen.same; tries++) {
         upsert_stored before = seen;
         failure       f = {.synced = row_now(t->arena)};
@@ -170,20 +176,57 @@ res upsert_locked(task *t, const record *r, upsert_result *ret)
             return RES_OK;
         }
     }
-    *ret = (upsert_result){.kind = UPSERT_UNCHANGED, .synced = seen.synced};
+    unchanged(t, r, &seen, ret);
     return RES_OK;
+}
+
+res upsert_locked(task *t, const record *r, upsert_result *ret)
+{
+    upsert_stored seen;
+    *ret = (upsert_result){0};
+    TRY(upsert_look(t, r, &seen));
+    return go_on(t, r, seen, ret);
+}
+
+static str lock_key(arena *a, const record *r)
+{
+    return arena_strf(a, "%.*s/%.*s", STR_ARG(r->partition), STR_ARG(r->row));
 }
 
 res upsert_lock(task *t, const record *r, key_lock **ret)
 {
-    return key_lock_take(t, arena_strf(t->arena, "%.*s/%.*s", STR_ARG(r->partition), STR_ARG(r->row)), ret);
+    return key_lock_take(t, lock_key(t->arena, r), ret);
 }
 
-res upsert_record(task *t, const record *r, upsert_result *ret)
+static res write_locked(task *t, const record *r, str key, upsert_result *ret)
 {
     key_lock *l;
-    TRY(upsert_lock(t, r, &l));
+    TRY(key_lock_take(t, key, &l));
     res code = upsert_locked(t, r, ret);
+    key_lock_release(l);
+    return code;
+}
+
+/* Most records are unchanged, and need no lock. What was seen without one still counts under it if nobody has
+ * held it meanwhile. */
+res upsert_record(task *t, const record *r, upsert_result *ret)
+{
+    str           key = lock_key(t->arena, r);
+    uint64_t      turn = key_lock_turn(key);
+    upsert_stored seen;
+    key_lock     *l;
+    *ret = (upsert_result){0};
+    if (turn == KEY_LOCK_HELD)
+        return write_locked(t, r, key, ret);
+    TRY(upsert_look(t, r, &seen));
+    if (seen.same) {
+        unchanged(t, r, &seen, ret);
+        return RES_OK;
+    }
+    if (key_lock_turn(key) != turn)
+        return write_locked(t, r, key, ret);
+    TRY(key_lock_take(t, key, &l)); /* it is free: this does not wait */
+    res code = go_on(t, r, seen, ret);
     key_lock_release(l);
     return code;
 }

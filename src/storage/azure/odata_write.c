@@ -19,56 +19,65 @@ enum { NUMBER_SIZE = 40 };
 
 /* ---- texts ---- */
 
+enum { ESCAPED_MAX = 12 /* characters for one of the text */, SLICE = 512 };
+
 /* What a byte needs: 0 nothing, 'u' the six characters of \uXXXX (for all of its character), else a
  * backslash and this. */
-static char escape_of(unsigned char c)
+static const char escapes[256] = {
+    [0x00 ... 0x1f] = 'u', ['\n'] = 'n',  ['\r'] = 'r',          ['\t'] = 't',
+    ['"'] = '"',           ['\\'] = '\\', [0x80 ... 0xff] = 'u',
+};
+
+static char *put_unit(char *to, uint32_t unit)
 {
-    switch (c) {
-    case '"':
-    case '\\':
-        return (char)c;
-    case '\n':
-        return 'n';
-    case '\r':
-        return 'r';
-    case '\t':
-        return 't';
-    default:
-        return c < 0x20 || c >= 0x80 ? 'u' : 0;
-    }
+    static const char digits[] = "0123456789abcdef";
+    *to++ = '\\';
+    *to++ = 'u';
+    for (int shift = 12; shift >= 0; shift -= 4)
+        *to++ = digits[unit >> shift & 15];
+    return to;
 }
 
 /* In UTF-16, as JSON has it: two of them above U+FFFF. */
-static void write_unicode(buf *out, uint32_t c)
+static char *put_unicode(char *to, uint32_t c)
 {
-    if (c > 0xFFFF) {
-        buf_addf(out, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (c >> 10)), (unsigned)(0xDC00 + (c & 0x3FF)));
-        return;
-    }
-    buf_addf(out, "\\u%04x", (unsigned)c);
+    if (c <= 0xFFFF)
+        return put_unit(to, c);
+    return put_unit(put_unit(to, 0xD7C0 + (c >> 10)), 0xDC00 + (c & 0x3FF));
 }
 
-/* Without the quotes. */
+/* Up to the first character behind `end`; the room for the longest is there. */
+static size_t put_slice(char **to, str s, size_t from, size_t end)
+{
+    size_t i = from;
+    char  *at = *to;
+    while (i < end) {
+        char escape = escapes[(unsigned char)s.at[i]];
+        if (escape == 0) {
+            *at++ = s.at[i++];
+        } else if (escape == 'u') {
+            at = put_unicode(at, utf8_take(s, &i));
+        } else {
+            *at++ = '\\';
+            *at++ = escape;
+            i++;
+        }
+    }
+    *to = at;
+    return i;
+}
+
+/* Without the quotes. Slice by slice, so that the room for the worst case is small. */
 static void write_escaped(buf *out, str s)
 {
-    size_t plain = 0; /* where the run begins that needs nothing */
     for (size_t i = 0; i < s.len;) {
-        char escape = escape_of((unsigned char)s.at[i]);
-        if (escape == 0) {
-            i++;
-            continue;
-        }
-        buf_add(out, str_slice(s, plain, i));
-        if (escape == 'u') {
-            write_unicode(out, utf8_take(s, &i));
-        } else {
-            buf_add_char(out, '\\');
-            buf_add_char(out, escape);
-            i++;
-        }
-        plain = i;
+        size_t end = s.len - i < SLICE ? s.len : i + SLICE;
+        char  *to = buf_reserve(out, (end - i) * ESCAPED_MAX);
+        if (to == NULL)
+            return;
+        i = put_slice(&to, s, i, end);
+        out->len = (size_t)(to - out->at);
     }
-    buf_add(out, str_from(s, plain));
 }
 
 void odata_write_text(buf *out, str s)

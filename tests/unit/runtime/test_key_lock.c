@@ -104,6 +104,29 @@ static res hold_two(task *t, void *ctx)
     return RES_OK;
 }
 
+static res see_turns(task *t, void *ctx)
+{
+    key_lock *l;
+    uint64_t  before = key_lock_turn(STR("k"));
+    (void)ctx;
+    ck_assert(before != KEY_LOCK_HELD);
+    ck_assert(key_lock_turn(STR("k")) == before);
+    ck_assert_int_eq(key_lock_take(t, STR("k"), &l), RES_OK);
+    ck_assert(key_lock_turn(STR("k")) == KEY_LOCK_HELD);
+    key_lock_release(l);
+    ck_assert(key_lock_turn(STR("k")) != KEY_LOCK_HELD);
+    ck_assert(key_lock_turn(STR("k")) != before);
+    return RES_OK;
+}
+
+START_TEST(a_turn_tells_that_somebody_has_held_the_key_meanwhile)
+{
+    ck_assert_int_eq(loop_open(), RES_OK);
+    start(see_turns, NULL, NULL, 0);
+    finish();
+}
+END_TEST
+
 START_TEST(other_keys_are_not_waited_for)
 {
     key_lock *both[2];
@@ -287,6 +310,7 @@ Suite *suite_key_lock(void)
     TCase *c = tcase_create("key_lock");
     tcase_add_loop_test(c, one_key_is_held_by_one_task_at_a_time_in_the_order_of_their_coming, 0, 2);
     tcase_add_test(c, a_task_that_runs_out_of_memory_keeps_nobody_waiting);
+    tcase_add_test(c, a_turn_tells_that_somebody_has_held_the_key_meanwhile);
     tcase_add_test(c, other_keys_are_not_waited_for);
     tcase_add_loop_test(c, a_cancelled_waiter_leaves_the_queue_and_the_others_still_come_in_order, 0, TASKS);
     tcase_add_test(c, waiting_ends_at_the_deadline);
