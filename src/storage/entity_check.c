@@ -7,6 +7,7 @@
 #include "entity_check.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/id.h"
 #include "entity_name.h"

@@ -384,6 +384,26 @@ END_TEST
 
 /* ---- order and time ---- */
 
+/* Of one, two, three and four bytes, shifted over the bounds of machine words. */
+START_TEST(units_are_counted_wherever_a_character_begins)
+{
+    static const struct {
+        const char *text;
+        size_t      units;
+    } characters[] = {{"a", 1}, {"\xc3\xa9", 1}, {"\xe2\x82\xac", 1}, {"\xf0\x9f\x98\x80", 2}};
+    char   text[256];
+    size_t len = 0, units = 0;
+    for (size_t i = 0; i < 64; i++) {
+        size_t k = (i * i + i / 3) % 4, n = strlen(characters[k].text);
+        memcpy(text + len, characters[k].text, n);
+        len += n;
+        units += characters[k].units;
+        ck_assert_uint_eq(entity_utf16_units((str){text, len}), units);
+    }
+    ck_assert_uint_eq(entity_utf16_units((str){0}), 0);
+}
+END_TEST
+
 START_TEST(texts_are_ordered_by_utf16_units)
 {
     static const char *const ordered[] = {"",           "A",      "B",      "a",          "aa",
@@ -465,6 +485,7 @@ Suite *suite_entity(void)
     tcase_add_test(c, values_that_their_type_cannot_have_are_refused);
     tcase_add_test(c, times_are_within_1601_and_9999);
     tcase_add_test(c, texts_are_ordered_by_utf16_units);
+    tcase_add_test(c, units_are_counted_wherever_a_character_begins);
     tcase_add_loop_test(c, times_keep_seven_digits, 0, sizeof times / sizeof *times);
     tcase_add_test(c, any_number_of_ticks_is_written_as_some_time);
     tcase_add_test(c, types_have_their_names);
