@@ -119,7 +119,7 @@ function workFolder() {
     const folder = scratchFolder();
     fs.mkdirSync(path.join(folder, "bin"));
     fs.symlinkSync(path.resolve(program()), path.join(folder, "bin/trestle"));
-    fs.cpSync(path.join(ROOT, "examples"), path.join(folder, "examples"), { recursive: true });
+    fs.cpSync(path.join(ROOT, "samples"), path.join(folder, "samples"), { recursive: true });
     return folder;
 }
 

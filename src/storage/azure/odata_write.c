@@ -24,8 +24,8 @@ enum { ESCAPED_MAX = 12 /* characters for one of the text */, SLICE = 512 };
 /* What a byte needs: 0 nothing, 'u' the six characters of \uXXXX (for all of its character), else a
  * backslash and this. */
 static const char escapes[256] = {
-    [0x00 ... 0x1f] = 'u', ['\n'] = 'n',  ['\r'] = 'r',          ['\t'] = 't',
-    ['"'] = '"',           ['\\'] = '\\', [0x80 ... 0xff] = 'u',
+    [0x00 ... 0x08] = 'u', ['\t'] = 't', ['\n'] = 'n',  [0x0b ... 0x0c] = 'u', ['\r'] = 'r',
+    [0x0e ... 0x1f] = 'u', ['"'] = '"',  ['\\'] = '\\', [0x80 ... 0xff] = 'u',
 };
 
 static char *put_unit(char *to, uint32_t unit)
