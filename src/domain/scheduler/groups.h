@@ -1,0 +1,32 @@
+/* groups.h -- the Groups table: what a group is called, and whether it is deleted (specification §2.1).
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef TRESTLE_DOMAIN_SCHEDULER_GROUPS_H
+#define TRESTLE_DOMAIN_SCHEDULER_GROUPS_H
+
+#include "storage/tables.h"
+
+typedef struct {
+    entity row; /* as stored, for replacing */
+    str    id, name, created_at, updated_at, created_by;
+    bool   deleted;
+    str    deleted_at;
+    int    active, invited, upcoming; /* best effort, for the dashboard alone */
+} group;
+
+res group_read(task *t, str id, group *ret) MUST_USE; /* RES_NOT_FOUND; deleted ones are found */
+res group_insert(task *t, str id, str name, str user_key, str now, group *ret) MUST_USE;
+
+/* Read, change, replace with If-Match, up to three times; *ret is what is stored then. A change that finds
+ * nothing to do says UPDATE_NOTHING (storage/update.h). */
+typedef res group_change_fn(task *t, entity *row, void *ctx);
+res         group_change(task *t, str id, group_change_fn *fn, void *ctx, group *ret) MUST_USE;
+
+/* The dashboard's counters move by these; failures are logged, never passed on. */
+void group_count(task *t, str id, int active, int invited, int upcoming);
+
+enum { GROUP_NAME_MAX = 60 /* characters */, PURGE_AFTER_DAYS = 30 };
+bool group_name_ok(str name); /* 1 to GROUP_NAME_MAX characters */
+str  purge_after(arena *a, str deleted_at);
+
+#endif
