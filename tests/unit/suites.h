@@ -24,6 +24,7 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(auth)              \
     X(service)           \
     X(background)        \
     X(canonical)         \
