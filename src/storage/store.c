@@ -205,6 +205,11 @@ str store_describe(arena *a)
     return text;
 }
 
+bool store_is_set_up(store_id id)
+{
+    return store_backend(id) != NULL;
+}
+
 const backend *store_backend(store_id id)
 {
     return stores.at[id] != NULL ? stores.at[id] : stores.at[STORE_MAIN];
