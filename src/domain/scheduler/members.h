@@ -8,6 +8,7 @@
 #ifndef TRESTLE_DOMAIN_SCHEDULER_MEMBERS_H
 #define TRESTLE_DOMAIN_SCHEDULER_MEMBERS_H
 
+#include "core/json.h"
 #include "domain/scheduler/call.h"
 #include "domain/scheduler/groups.h"
 
@@ -67,6 +68,9 @@ void member_note_mail(task *t, str group, str user_key, const char *status, cons
 
 /* That the member was here now, in both rows; failures are logged. */
 void member_note_seen(task *t, const member *m);
+
+/* A new group with this person as its first member; *ignite (NULL: none) is put into its state.json. */
+res group_found(task *t, const session *by, str name, const json *ignite, group_row *ret) MUST_USE;
 
 /* ---- the gate ---- */
 
