@@ -24,6 +24,9 @@
     X(metrics)           \
     X(res)               \
     X(str)               \
+    X(zone)              \
+    X(zone_file)         \
+    X(zone_rule)         \
     X(service)           \
     X(background)        \
     X(canonical)         \
