@@ -27,6 +27,7 @@
     X(zone)              \
     X(zone_file)         \
     X(zone_rule)         \
+    X(sched_when)        \
     X(service)           \
     X(background)        \
     X(canonical)         \
