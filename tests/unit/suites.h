@@ -28,6 +28,9 @@
     X(metrics)             \
     X(res)                 \
     X(str)                 \
+    X(zone)                \
+    X(zone_file)           \
+    X(zone_rule)           \
     X(actions_copy)        \
     X(actions_counts)      \
     X(actions_facts)       \
@@ -40,6 +43,7 @@
     X(actions_summary)     \
     X(actions_versions)    \
     X(auth)                \
+    X(sched_when)          \
     X(service)             \
     X(asset)               \
     X(background)          \
@@ -87,70 +91,6 @@
     X(embedded_engine)     \
     X(embedded_tables)     \
     X(embedded_blobs)      \
-#define UNIT_SUITES(X)   \
-    X(arena)             \
-    X(base64)            \
-    X(buf)               \
-    X(canon)             \
-    X(clock)             \
-    X(gzip)              \
-    X(hash)              \
-    X(id)                \
-    X(iso8601)           \
-    X(json)              \
-    X(log)               \
-    X(log_stream)        \
-    X(log_text)          \
-    X(metrics)           \
-    X(res)               \
-    X(str)               \
-    X(zone)              \
-    X(zone_file)         \
-    X(zone_rule)         \
-    X(sched_when)        \
-    X(service)           \
-    X(background)        \
-    X(canonical)         \
-    X(cron)              \
-    X(envelope)          \
-    X(envelope_write)    \
-    X(error_reply)       \
-    X(fetch)             \
-    X(fiber)             \
-    X(functions)         \
-    X(functions_route)   \
-    X(gate)              \
-    X(http_header)       \
-    X(http_server)       \
-    X(loop)              \
-    X(queue_runner)      \
-    X(reply)             \
-    X(request)           \
-    X(route_template)    \
-    X(settings)          \
-    X(task)              \
-    X(task_scope)        \
-    X(worker)            \
-    X(entity)            \
-    X(filter)            \
-    X(facade)            \
-    X(long_value)        \
-    X(provision)         \
-    X(update)            \
-    X(store_choose)      \
-    X(azure_conn_string) \
-    X(azure_sign)        \
-    X(azure_call)        \
-    X(azure_token)       \
-    X(azure_odata)       \
-    X(azure_batch)       \
-    X(azure_tables)      \
-    X(azure_blobs)       \
-    X(azure_queues)      \
-    X(azure_xml)         \
-    X(embedded_engine)   \
-    X(embedded_tables)   \
-    X(embedded_blobs)    \
     X(embedded_queues)
 
 #define DECLARE(name) Suite *suite_##name(void);
