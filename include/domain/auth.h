@@ -36,7 +36,7 @@ typedef struct {
     char         user_key[SHA256_HEX + 1];
     str          created_at, expires_at;
     str          scope_group, scope_ignite, scope_breakout; /* SESSION_GRACE; empty: none */
-} session;
+} auth_user;
 
 /* Why nobody is let in, in the words of the wire. code may be NULL. */
 typedef struct {
@@ -47,16 +47,16 @@ typedef struct {
 /* By the header x-session-id, or by an id from elsewhere. RES_UNAUTHENTICATED with *why; RES_CONFIG; or what
  * storage said. A session that was seen in the last 60 s is taken from memory (of 8,192 at most; not after
  * its expiry). */
-res auth_session(task *t, const request *in, session *ret, auth_refusal *why) MUST_USE;
-res auth_session_by_id(task *t, str id, session *ret, auth_refusal *why) MUST_USE;
+res auth_session(task *t, const request *in, auth_user *ret, auth_refusal *why) MUST_USE;
+res auth_session_by_id(task *t, str id, auth_user *ret, auth_refusal *why) MUST_USE;
 
 /* Makes one: of *s the e-mail, kind and scopes count; id, times and keys are filled in. */
-res auth_session_create(task *t, session *s) MUST_USE;
+res auth_session_create(task *t, auth_user *s) MUST_USE;
 
-bool auth_in_scope(const session *s, str group); /* full and provisional ones: always */
+bool auth_in_scope(const auth_user *s, str group); /* full and provisional ones: always */
 /* "auth:…" or "guest:…": the person in UserProfiles and AppointmentParticipants. A guest's holds the session
  * id: it is never shown to anybody else. */
-str  auth_member_key(arena *a, const session *s);
+str  auth_member_key(arena *a, const auth_user *s);
 str  auth_member_key_of(arena *a, str user_key); /* of somebody who has signed in, or never has yet */
 str  auth_short_id(str id);
 

@@ -96,13 +96,13 @@ static str text_of(arena *a, const json_val *doc, const char *member)
 }
 
 /* From the blob's text; *ret_expires_us is for whoever keeps it. */
-static bool decode(arena *a, str id, str text, session *ret, int64_t *ret_expires_us)
+static bool decode(arena *a, str id, str text, auth_user *ret, int64_t *ret_expires_us)
 {
     const json_val *doc;
     if (json_parse(a, text, &doc, NULL) != RES_OK || json_typeof(doc) != JSON_OBJECT ||
         json_int(json_get(doc, "v"), 0) != VERSION)
         return false;
-    *ret = (session){
+    *ret = (auth_user){
         .id = arena_copy(a, id),
         .email = auth_email(a, json_text(json_get(doc, "email"), (str){0})),
         .sub = text_of(a, doc, "sub"),
@@ -133,11 +133,11 @@ static res load(task *t, str id, str *ret_text)
     return RES_OK;
 }
 
-res auth_session_by_id(task *t, str id, session *ret, auth_refusal *why)
+res auth_session_by_id(task *t, str id, auth_user *ret, auth_refusal *why)
 {
-    str     text;
-    session s;
-    int64_t expires_us;
+    str       text;
+    auth_user s;
+    int64_t   expires_us;
     *why = invalid;
     id = str_trim(id);
     if (id.len == 0)
@@ -162,7 +162,7 @@ res auth_session_by_id(task *t, str id, session *ret, auth_refusal *why)
     return RES_OK;
 }
 
-res auth_session(task *t, const request *in, session *ret, auth_refusal *why)
+res auth_session(task *t, const request *in, auth_user *ret, auth_refusal *why)
 {
     return auth_session_by_id(t, request_header(in, "x-session-id"), ret, why);
 }
@@ -184,7 +184,7 @@ static void set_if(json *v, const char *member, str text)
         json_set_str(v, member, text);
 }
 
-res auth_session_create(task *t, session *s)
+res auth_session_create(task *t, auth_user *s)
 {
     char    id[UUID_TEXT + 1];
     json   *v = json_object(t->arena);
@@ -210,7 +210,7 @@ res auth_session_create(task *t, session *s)
 
 /* ---- what it may ---- */
 
-bool auth_in_scope(const session *s, str group)
+bool auth_in_scope(const auth_user *s, str group)
 {
     return s->kind != SESSION_GRACE ||
            (group.len > 0 && (str_eq(s->scope_group, group) || str_eq(s->scope_breakout, group)));
@@ -226,7 +226,7 @@ static bool fits_key(str sub)
     return sub.len > 0 && sub.len <= ID_MAX;
 }
 
-str auth_member_key(arena *a, const session *s)
+str auth_member_key(arena *a, const auth_user *s)
 {
     if (s->kind == SESSION_GRACE)
         return arena_strf(a, "guest:%.*s", STR_ARG(s->id));

@@ -30,7 +30,7 @@ typedef struct {
     reply          *out;
     str             trace;  /* traceId of the answer */
     const json_val *body;   /* an object, or NULL: no body was expected, or a member is absent from it */
-    session         who;    /* after call_session */
+    auth_user       who;    /* after call_session */
     res             result; /* what the handler returns once a step has said false */
 } call;
 

@@ -43,7 +43,7 @@ static bool has_a_name(call *c)
 
 /* The Groups row comes last of the rows that make it visible, so that a crash before it leaves nothing that
  * anybody sees. */
-res group_found(task *t, const session *by, str name, const json *ignite, group_row *ret)
+res group_found(task *t, const auth_user *by, str name, const json *ignite, group_row *ret)
 {
     char       uuid[UUID_TEXT + 1];
     member     first;

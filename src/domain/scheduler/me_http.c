@@ -51,7 +51,7 @@ static int by_status_and_name(const void *left, const void *right)
 }
 
 /* A guest sees the groups of its scope alone. */
-static res read_groups(task *t, const session *who, entries *ret)
+static res read_groups(task *t, const auth_user *who, entries *ret)
 {
     user_group *mine;
     size_t      count, kept = 0;

@@ -95,7 +95,7 @@ res sched_group_decline(task *t, const request *in, reply *out)
 /* The guest's session, beside the durable one of the header. */
 static bool read_grace(call *c, str id, str grace_id)
 {
-    session      guest;
+    auth_user    guest;
     auth_refusal why;
     res          r = auth_session_by_id(c->t, grace_id, &guest, &why);
     if (r == RES_UNAUTHENTICATED) {

@@ -215,7 +215,7 @@ static res write_copy(task *t, const entity *row)
 
 /* ---- transitions ---- */
 
-void member_who_of(arena *a, const session *s, str group, member_who *ret)
+void member_who_of(arena *a, const auth_user *s, str group, member_who *ret)
 {
     *ret = (member_who){.group = group,
                         .email = s->email,

@@ -48,7 +48,7 @@ typedef struct {
     str  display_name; /* for the profile, if it has none; may be empty */
 } member_who;
 
-void member_who_of(arena *a, const session *s, str group, member_who *ret);
+void member_who_of(arena *a, const auth_user *s, str group, member_who *ret);
 
 typedef enum {
     JOIN_IF_INVITED, /* nobody else: RES_DENIED */
@@ -70,7 +70,7 @@ void member_note_mail(task *t, str group, str user_key, const char *status, cons
 void member_note_seen(task *t, const member *m);
 
 /* A new group with this person as its first member; *ignite (NULL: none) is put into its state.json. */
-res group_found(task *t, const session *by, str name, const json *ignite, group_row *ret) MUST_USE;
+res group_found(task *t, const auth_user *by, str name, const json *ignite, group_row *ret) MUST_USE;
 
 /* ---- the gate ---- */
 

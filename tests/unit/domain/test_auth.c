@@ -128,9 +128,9 @@ END_TEST
 
 START_TEST(a_guest_is_in_scope_of_its_own_groups_alone)
 {
-    session guest = {.kind = SESSION_GRACE, .scope_group = STR("g1"), .scope_breakout = STR("g2")};
-    session nowhere = {.kind = SESSION_GRACE};
-    session full = {.kind = SESSION_FULL};
+    auth_user guest = {.kind = SESSION_GRACE, .scope_group = STR("g1"), .scope_breakout = STR("g2")};
+    auth_user nowhere = {.kind = SESSION_GRACE};
+    auth_user full = {.kind = SESSION_FULL};
     ck_assert(auth_in_scope(&guest, STR("g1")));  /* SCHED-1. */
     ck_assert(auth_in_scope(&guest, STR("g2")));  /* SCHED-2. */
     ck_assert(!auth_in_scope(&guest, STR("g3"))); /* SCHED-3. */
@@ -142,7 +142,7 @@ END_TEST
 
 START_TEST(a_person_is_named_by_subject_address_or_guest_id)
 {
-    session s = {.id = STR("s-1"), .kind = SESSION_FULL};
+    auth_user s = {.id = STR("s-1"), .kind = SESSION_FULL};
     auth_user_key(STR("a@b.c"), s.user_key);
     str key = auth_member_key(a, &s);
     ck_assert(str_starts(key, STR("auth:")));
