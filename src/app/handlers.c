@@ -7,6 +7,7 @@
 #include "app/handlers.h"
 
 #include "domain/actions.h"
+#include "domain/scheduler.h"
 #include "domain/service.h"
 
 const handler handlers[] = {
@@ -26,6 +27,18 @@ const handler handlers[] = {
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
     {"openapi", service_openapi, 5000, 0},
+    {"schedGroupClaim", sched_group_claim, 30000, 16 * KIB},
+    {"schedGroupCreate", sched_group_create, 30000, 16 * KIB},
+    {"schedGroupDecline", sched_group_decline, 30000, 16 * KIB},
+    {"schedGroupDelete", sched_group_delete, 30000, 16 * KIB},
+    {"schedGroupJoin", sched_group_join, 30000, 16 * KIB},
+    {"schedGroupMemberProfile", sched_member_profile, 30000, 16 * KIB},
+    {"schedGroupMembers", sched_group_members, 30000, 0},
+    {"schedGroupMeta", sched_group_meta, 30000, 0},
+    {"schedGroupRename", sched_group_rename, 30000, 16 * KIB},
+    {"schedGroupRestore", sched_group_restore, 30000, 16 * KIB},
+    {"schedMeDashboard", sched_me_dashboard, 30000, 0},
+    {"schedMeGroups", sched_me_groups, 30000, 0},
     {"SnapshotWarmup", actions_snapshot_warmup, 240000, 0},
     {"StatsWarmup", actions_stats_warmup, 240000, 0},
     {"VersionsWarmup", actions_versions_warmup, 240000, 0},

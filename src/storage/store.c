@@ -205,6 +205,11 @@ str store_describe(arena *a)
     return text;
 }
 
+bool store_is_set_up(store_id id)
+{
+    return store_backend(id) != NULL;
+}
+
 str store_tables_url(store_id id)
 {
     const backend *b = store_backend(id);

@@ -42,10 +42,8 @@ static struct {
 static const struct {
     const char *setting, *prefix;
 } names[] = {
-    {"ACTIONS_TABLE_NAME", "A"},
-    {"README_TABLE_NAME", "R"},
-    {"ACTIONS_SNAPSHOT_CONTAINER", "s"},
-    {"ACTIONS_HISTORY_CONTAINER", "h"},
+    {"ACTIONS_TABLE_NAME", "A"},        {"README_TABLE_NAME", "R"},  {"ACTIONS_SNAPSHOT_CONTAINER", "s"},
+    {"ACTIONS_HISTORY_CONTAINER", "h"}, {"SCHED_TABLE_PREFIX", "S"}, {"STATE_CONTAINER", "st"},
 };
 
 static void open_server(void)

@@ -21,6 +21,7 @@ pc:libcrypto          libssl-dev
 pc:zlib               zlib1g-dev
 pc:sqlite3            libsqlite3-dev
 pc:hiredis            libhiredis-dev
+/usr/share/zoneinfo/UTC  tzdata
 '
 PACKAGES[node]='
 node                  nodejs

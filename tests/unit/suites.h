@@ -28,6 +28,9 @@
     X(metrics)             \
     X(res)                 \
     X(str)                 \
+    X(zone)                \
+    X(zone_file)           \
+    X(zone_rule)           \
     X(actions_copy)        \
     X(actions_counts)      \
     X(actions_facts)       \
@@ -39,6 +42,8 @@
     X(actions_search)      \
     X(actions_summary)     \
     X(actions_versions)    \
+    X(auth)                \
+    X(sched_when)          \
     X(service)             \
     X(asset)               \
     X(background)          \

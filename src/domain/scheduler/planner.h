@@ -1,0 +1,55 @@
+/* planner.h -- actions on a group's appointments, people and rules: what a model may propose, checked against
+ * the schema, tried out in words, and carried out (specification §6.3).
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef TRESTLE_DOMAIN_SCHEDULER_PLANNER_H
+#define TRESTLE_DOMAIN_SCHEDULER_PLANNER_H
+
+#include "domain/scheduler/appointments.h"
+#include "domain/scheduler/state.h"
+
+typedef enum { PLAN_REPLY, PLAN_PROPOSAL, PLAN_QUESTION } plan_kind;
+
+typedef struct {
+    const json_val *json; /* the action, valid by its schema */
+    int             type; /* planner.c's row */
+} plan_action;
+
+typedef struct {
+    plan_kind       kind;
+    str             message;
+    plan_action    *actions;
+    size_t          action_count;
+    const json_val *options; /* up to five of {label, value, style?}; NULL: none */
+    bool            allow_free_text;
+} plan;
+
+/* RES_INVALID with *ret_why: an unknown member, a bad date, too many options, … Nothing of it is used then.
+ */
+res         plan_read(arena *a, const json_val *answer, plan *ret, str *ret_why) MUST_USE;
+/* One action alone, as /api/direct gets it. */
+res         plan_read_action(arena *a, const json_val *action, plan_action *ret, str *ret_why) MUST_USE;
+bool        plan_is_mutating(const plan_action *p);
+const char *plan_type(const plan_action *p); /* "set_appointment_date" */
+
+/* What the actions would do, or did: a line each. */
+typedef struct {
+    str   *lines;
+    size_t line_count;
+    bool   all_applied;
+    bool   state_changed; /* of state.json: rules, free roster */
+} plan_effects;
+
+typedef struct {
+    str   group, zone;
+    actor by;
+    state now;     /* state.json as read */
+    bool  dry_run; /* nothing is written */
+} plan_run;
+
+/* In order, each on what the ones before have made of it. RES_CONFLICT: somebody else has changed something.
+ */
+res plan_execute(task *t, const plan_run *run, const plan_action *actions, size_t count,
+                 plan_effects *ret) MUST_USE;
+
+#endif
