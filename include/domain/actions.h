@@ -28,4 +28,7 @@ handler_fn actions_purge, actions_snapshot_warmup, actions_stats_warmup, actions
  * {errorCode,message,correlationId} below ActionsUpsert and as {error} below actions. */
 error_shape_fn actions_upsert_error, actions_error;
 
+/* Before anything listens: RES_CONFIG with one line for settings that cannot work (a Redis URL). */
+res actions_check_settings(arena *a, str *ret_error) MUST_USE;
+
 #endif

@@ -13,6 +13,8 @@
 
 /* ---- addresses ---- */
 
+enum { AUTH_EMAIL_MAX = 254 }; /* bytes; RFC 5321 knows no longer one */
+
 str  auth_email(arena *a, str text);  /* trimmed, lower case (ASCII) */
 bool auth_email_plausible(str email); /* of a normalised one */
 /* The address's stand-in wherever a key is wanted: hexadecimal SHA-256. */
@@ -43,8 +45,8 @@ typedef struct {
 } auth_refusal;
 
 /* By the header x-session-id, or by an id from elsewhere. RES_UNAUTHENTICATED with *why; RES_CONFIG; or what
- * storage said. A session that was seen in the last 60 s is taken from memory (at most 10,000, dropped at
- * their expiry). */
+ * storage said. A session that was seen in the last 60 s is taken from memory (of 8,192 at most; not after
+ * its expiry). */
 res auth_session(task *t, const request *in, session *ret, auth_refusal *why) MUST_USE;
 res auth_session_by_id(task *t, str id, session *ret, auth_refusal *why) MUST_USE;
 

@@ -8,6 +8,7 @@
 
 handler_fn service_health; /* GET /api/health -> {"ok":true,"time":"…","version":"…"}; touches nothing else */
 handler_fn service_metrics; /* GET /api/metrics -> Prometheus text */
+handler_fn service_openapi; /* GET /api/openapi.json -> the file of that name */
 
 /* What health calls itself: BUILD_SHA of the environment, else the version of the build. Set once at start.
  */

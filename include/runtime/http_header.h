@@ -17,4 +17,10 @@ bool http_header_name_ok(str name); /* a token of RFC 9110 */
 bool http_header_value_ok(
     str value); /* visible ASCII, blanks and tabs: nothing that could break a line or a peer */
 
+/* Does If-None-Match name this tag? A list, W/ before a tag, or *. etag has its quotes. */
+bool http_etag_matches(str if_none_match, str etag);
+
+/* Does Accept-Encoding let a body be sent in this coding? Without the header: no. */
+bool http_accepts(str accept_encoding, str coding);
+
 #endif

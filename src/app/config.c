@@ -12,7 +12,7 @@
 
 #include "core/log.h"
 
-enum { PORT_MAX = 65535 };
+enum { PORT_MAX = 65535, RETRY_MAX_S = 24 * 3600 };
 
 typedef struct {
     config     *c;
@@ -116,14 +116,86 @@ static bool set_only(reading *r, const char *value)
     return true;
 }
 
+/* ---- options of import ---- */
+
+static bool set_to(reading *r, const char *value)
+{
+    str url = str_of(value);
+    if (!str_starts_nocase(url, STR("http://")) && !str_starts_nocase(url, STR("https://")))
+        return wrong(r, "--to is '%s', but must be a URL such as http://127.0.0.1:7071", value);
+    if (str_find_char(url, '?') < url.len || str_find_char(url, '#') < url.len ||
+        str_find_char(url, '@') < url.len)
+        return wrong(r, "--to must be a URL without query, fragment and password; a key goes into "
+                        "TRESTLE_IMPORT_KEY");
+    r->c->bulk.to = value;
+    return true;
+}
+
+static bool set_key(reading *r, const char *value)
+{
+    r->c->bulk.key = str_of(value);
+    return true;
+}
+
+static bool set_failed(reading *r, const char *value)
+{
+    r->c->bulk.failed = value;
+    return true;
+}
+
+static bool set_small(reading *r, const char *what, const char *value, uint64_t least, uint64_t most,
+                      unsigned *ret)
+{
+    uint64_t n;
+    if (!read_number(r, what, value, least, most, &n))
+        return false;
+    *ret = (unsigned)n;
+    return true;
+}
+
+static bool set_concurrency(reading *r, const char *value)
+{
+    return set_small(r, "--concurrency", value, 1, BULK_CONCURRENCY_MAX, &r->c->bulk.concurrency);
+}
+
+static bool set_batch(reading *r, const char *value)
+{
+    return set_small(r, "--batch", value, 1, BULK_BATCH_MAX, &r->c->bulk.batch);
+}
+
+static bool set_retry(reading *r, const char *value)
+{
+    return set_small(r, "--retry-for", value, 0, RETRY_MAX_S, &r->c->bulk.retry_s);
+}
+
+static bool set_restart(reading *r, const char *value)
+{
+    (void)value;
+    r->c->bulk.restart = true;
+    return true;
+}
+
+static bool set_dry_run(reading *r, const char *value)
+{
+    (void)value;
+    r->c->bulk.dry_run = true;
+    return true;
+}
+
 typedef struct {
     const char *name;
     option_fn  *set;
+    bool        alone; /* takes no value */
 } option;
 
 static const option options[] = {
-    {"--port", set_port}, {"--listen", set_listen},   {"--root", set_root},
-    {"--data", set_data}, {"--storage", set_storage}, {"--only", set_only},
+    {"--port", set_port, false},       {"--listen", set_listen, false},
+    {"--root", set_root, false},       {"--data", set_data, false},
+    {"--storage", set_storage, false}, {"--only", set_only, false},
+    {"--to", set_to, false},           {"--key", set_key, false},
+    {"--failed", set_failed, false},   {"--concurrency", set_concurrency, false},
+    {"--batch", set_batch, false},     {"--retry-for", set_retry, false},
+    {"--restart", set_restart, true},  {"--dry-run", set_dry_run, true},
 };
 
 /* "--port 80" and "--port=80". Returns how many arguments were taken, 0 on error. */
@@ -133,10 +205,12 @@ static int read_option(reading *r, int left, char **argv)
         size_t len = strlen(options[i].name);
         if (strncmp(argv[0], options[i].name, len) != 0)
             continue;
-        if (argv[0][len] == '=')
+        if (argv[0][len] == '=' && !options[i].alone)
             return options[i].set(r, argv[0] + len + 1) ? 1 : 0;
         if (argv[0][len] != '\0')
             continue;
+        if (options[i].alone)
+            return options[i].set(r, NULL) ? 1 : 0;
         if (left < 2) {
             (void)wrong(r, "%s needs a value", options[i].name);
             return 0;
@@ -153,7 +227,7 @@ static const struct {
 } commands[] = {
     {"serve", COMMAND_SERVE},       {"routes", COMMAND_ROUTES},   {"help", COMMAND_HELP},
     {"store", COMMAND_STORE},       {"--help", COMMAND_HELP},     {"-h", COMMAND_HELP},
-    {"--version", COMMAND_VERSION}, {"version", COMMAND_VERSION},
+    {"--version", COMMAND_VERSION}, {"version", COMMAND_VERSION}, {"import", COMMAND_IMPORT},
 };
 
 static bool read_command(const char *word, command *ret)
@@ -181,6 +255,11 @@ static bool read_arguments(reading *r, int argc, char **argv)
 {
     for (int i = 1; i < argc;) {
         command word;
+        /* Behind `import` every word is a file, whatever it is called; "-" is standard input. */
+        if (r->c->command == COMMAND_IMPORT && (argv[i][0] != '-' || argv[i][1] == '\0')) {
+            r->c->bulk.files[r->c->bulk.file_count++] = argv[i++];
+            continue;
+        }
         if (read_command(argv[i], &word)) {
             r->c->command = word;
             i++;
@@ -198,6 +277,25 @@ static bool read_arguments(reading *r, int argc, char **argv)
             return false;
         i += taken;
     }
+    return true;
+}
+
+static bool check_import(reading *r)
+{
+    bulk_options *o = &r->c->bulk;
+    size_t        standard = 0;
+    if (r->c->command != COMMAND_IMPORT)
+        return true;
+    for (size_t i = 0; i < o->file_count; i++)
+        standard += strcmp(o->files[i], "-") == 0;
+    if (o->file_count == 0)
+        return wrong(r, "import needs a FILE, or - for standard input");
+    if (standard > 1)
+        return wrong(r, "import can read standard input (-) only once");
+    if (o->to == NULL)
+        return wrong(r, "import needs --to URL, the app that the records go to");
+    if (o->key.len == 0)
+        o->key = str_of(getenv("TRESTLE_IMPORT_KEY"));
     return true;
 }
 
@@ -268,7 +366,8 @@ static bool read_place(reading *r)
 static bool read_settings_file(reading *r, arena *a)
 {
     str why;
-    if (r->c->serve.under_host || settings_load(a, r->c->serve.root, &why) == RES_OK)
+    if (r->c->serve.under_host || r->c->command == COMMAND_IMPORT ||
+        settings_load(a, r->c->serve.root, &why) == RES_OK)
         return true;
     return wrong(r, "%.*s", STR_ARG(why));
 }
@@ -276,7 +375,7 @@ static bool read_settings_file(reading *r, arena *a)
 static bool choose_store(reading *r, arena *a)
 {
     str why;
-    if (r->c->command == COMMAND_ROUTES ||
+    if (r->c->command == COMMAND_ROUTES || r->c->command == COMMAND_IMPORT ||
         store_choose(a, r->storage, r->data, r->c->serve.under_host, settings_came_from_file, &r->c->store,
                      &why) == RES_OK)
         return true;
@@ -303,9 +402,17 @@ static bool may_listen(reading *r)
 res config_read(arena *a, int argc, char **argv, config *ret, char *error, size_t error_size)
 {
     *ret = (config){.serve = {.root = ".", .listen = "127.0.0.1", .port = SERVE_PORT_UNSAID},
-                    .copy = {.parts = STORE_COPY_ALL}};
+                    .copy = {.parts = STORE_COPY_ALL},
+                    .bulk = {.files = arena_array(a, const char *, (size_t)argc),
+                             .concurrency = BULK_CONCURRENCY,
+                             .batch = BULK_BATCH_MAX,
+                             .retry_s = BULK_RETRY_S}};
     reading r = {.c = ret, .error = error, .error_size = error_size};
-    if (!read_place(&r) || !read_arguments(&r, argc, argv))
+    if (ret->bulk.files == NULL) {
+        (void)wrong(&r, "out of memory");
+        return RES_MEMORY;
+    }
+    if (!read_place(&r) || !read_arguments(&r, argc, argv) || !check_import(&r))
         return RES_INVALID;
     if (ret->command == COMMAND_HELP || ret->command == COMMAND_VERSION)
         return RES_OK;

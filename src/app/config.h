@@ -4,17 +4,26 @@
 #ifndef TRESTLE_APP_CONFIG_H
 #define TRESTLE_APP_CONFIG_H
 
+#include "app/bulk_import.h"
 #include "app/store_copy.h"
 #include "runtime/serve.h"
 #include "storage/store.h"
 
-typedef enum { COMMAND_SERVE, COMMAND_ROUTES, COMMAND_STORE, COMMAND_HELP, COMMAND_VERSION } command;
+typedef enum {
+    COMMAND_SERVE,
+    COMMAND_ROUTES,
+    COMMAND_STORE,
+    COMMAND_IMPORT,
+    COMMAND_HELP,
+    COMMAND_VERSION
+} command;
 
 typedef struct {
     command            command;
     serve_options      serve;
     store_options      store; /* serve, store */
     store_copy_options copy;  /* store */
+    bulk_options       bulk;  /* import */
 } config;
 
 /* `a` lives as long as the process. RES_INVALID (command line, environment) or RES_CONFIG (a file) with one

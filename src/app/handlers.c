@@ -11,8 +11,24 @@
 
 const handler handlers[] = {
     /* folder    handler           deadline_ms  body_max */
+    {"ActionsBuildSnapshot", actions_build_snapshot, 300000, 64 * KIB},
+    {"ActionsGet", actions_get, 30000, 0},
+    {"ActionsList", actions_list, 230000, 0},
+    {"ActionsPurge", actions_purge, 240000, 0},
+    {"ActionsReadme", actions_readme, 30000, 0},
+    {"ActionsSearch", actions_search, 30000, 0},
+    {"ActionsSnapshot", actions_snapshot, 60000, 0},
+    {"ActionsStats", actions_stats, 120000, 0},
+    {"ActionsStatus", actions_status, 120000, 0},
+    {"ActionsUpsert", actions_upsert, 60000, 8 * MIB},
+    {"ActionsUpsertBatch", actions_upsert_batch, 230000, 8 * MIB},
+    {"ActionsVersions", actions_versions, 120000, 0},
     {"health", service_health, 5000, 0},
     {"metrics", service_metrics, 5000, 0},
+    {"openapi", service_openapi, 5000, 0},
+    {"SnapshotWarmup", actions_snapshot_warmup, 240000, 0},
+    {"StatsWarmup", actions_stats_warmup, 240000, 0},
+    {"VersionsWarmup", actions_versions_warmup, 240000, 0},
 };
 
 const size_t handler_count = sizeof handlers / sizeof *handlers;

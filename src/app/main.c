@@ -1,7 +1,7 @@
 /* main.c -- the program: reads the command line, runs one command, returns its exit code.
  *
- * Exit codes: 0 done (serve: only after SIGTERM or SIGINT), 1 failed, 2 wrong command line or setting. Never
- * 200, which the Functions host takes as "restart at once".
+ * Exit codes: 0 done (serve: only after SIGTERM or SIGINT), 1 failed, 2 wrong command line or setting; import
+ * has its own beside these (bulk_import.h). Never 200, which the Functions host takes as "restart at once".
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "app/config.h"
 #include "app/handlers.h"
 #include "app/store_hooks.h"
+#include "domain/actions.h"
 #include "domain/service.h"
 #include "runtime/fetch.h"
 #include "version.h"
@@ -26,6 +27,7 @@ static const char help[] =
     "  trestle store export DIR [options]   copy all tables, blobs and queues to files in DIR\n"
     "  trestle store import DIR [options]   copy them from there into the store; run it again to go on after "
     "a stop\n"
+    "  trestle import FILE… --to URL [options]   load records into the Actions catalogue of the app at URL\n"
     "  trestle --version           print versions of the program and its libraries\n"
     "  trestle --help              print this\n"
     "\n"
@@ -37,6 +39,18 @@ static const char help[] =
     "  --data DIR       folder of the embedded store (TRESTLE_DATA_DIR, else .trestle)\n"
     "  --storage KIND   embedded or azure (TRESTLE_STORAGE, else by the connection strings that are set)\n"
     "  --only LIST      store: of tables,blobs,queues only these\n"
+    "\n"
+    "options of import, whose FILEs are NDJSON or one JSON array, plain or gzip; - is standard input:\n"
+    "  --to URL         the app, as http://127.0.0.1:7071; with or without /api at its end\n"
+    "  --key KEY        function key; better TRESTLE_IMPORT_KEY, which no list of processes shows\n"
+    "  --concurrency N  batches under way at once (4)\n"
+    "  --batch N        records in a batch at most (100)\n"
+    "  --failed FILE    where failed records go, with the reasons (FILE.failed.ndjson beside the input)\n"
+    "  --retry-for S    for so many seconds a server that does not answer is tried again (60)\n"
+    "  --restart        begins anew, also where an earlier run was stopped\n"
+    "  --dry-run        says what would change, and sends nothing\n"
+    "  Exit codes: 0 all are in; 1 some failed, or it was given up; 2 wrong usage; 130 or 143 stopped by a\n"
+    "  signal. The same command goes on where it was stopped.\n"
     "\n"
     "Under the Functions host (FUNCTIONS_CUSTOMHANDLER_PORT set) the port is the host's. Settings: see "
     "README.md.\n";
@@ -63,6 +77,15 @@ static int print_routes(arena *a, const serve_options *o)
     return EXIT_SUCCESS;
 }
 
+static int serve_app(arena *a, const serve_options *o)
+{
+    str error = {0};
+    if (actions_check_settings(a, &error) == RES_OK)
+        return serve(o);
+    fprintf(stderr, "trestle: %.*s\n", STR_ARG(error));
+    return EXIT_USAGE;
+}
+
 static int run(arena *a, const config *c)
 {
     switch (c->command) {
@@ -75,10 +98,12 @@ static int run(arena *a, const config *c)
         return print_routes(a, &c->serve);
     case COMMAND_STORE:
         return store_copy_run(&c->store, &c->copy);
+    case COMMAND_IMPORT:
+        return bulk_import_run(&c->bulk);
     case COMMAND_SERVE:
         break;
     }
-    return serve(&c->serve);
+    return serve_app(a, &c->serve);
 }
 
 int main(int argc, char **argv)

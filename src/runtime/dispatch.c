@@ -143,7 +143,7 @@ static void respond(const call *c, http_exchange *x, int status, const http_head
 {
     http_header cors[CORS_HEADERS_MAX];
     size_t      extra = c->d->o->under_host ? 0 : cors_headers(&c->d->app->host, x, cors);
-    if (extra == 0 || http_header_get(headers, count, cors[0].name).at != NULL) {
+    if (extra == 0 || reply_says_cors(headers, count)) {
         http_respond(x, status, headers, count, body);
         return;
     }
@@ -276,23 +276,16 @@ static void serve_refusal(task *t, http_exchange *x)
     respond_refusal(c, x, c->refusal, describe_refusal(t->arena, x, c));
 }
 
-/* A stream leaves when it begins: what CORS demands must be among its headers before the handler runs. */
-static void add_cors(const call *c, const http_exchange *x, reply *out)
-{
-    http_header cors[CORS_HEADERS_MAX];
-    size_t      n = c->d->o->under_host ? 0 : cors_headers(&c->d->app->host, x, cors);
-    for (size_t i = 0; i < n; i++)
-        (void)reply_add_header(out, cors[i].name.at, cors[i].value); /* names are literals, values checked */
-}
-
 static void serve_http(task *t, http_exchange *x)
 {
     const call *c = x->route;
     request     in;
     reply       out;
+    http_header cors[CORS_HEADERS_MAX];
     request_from_http(&in, x, c->fn, c->params, c->param_count);
     reply_init(&out, t->arena, c->fn, x);
-    add_cors(c, x, &out);
+    out.cors = cors;
+    out.cors_count = c->d->o->under_host ? 0 : cors_headers(&c->d->app->host, x, cors);
 
     res r = dispatch_run(t, c->d, c->fn, &in, &out);
     if (out.streaming) {

@@ -42,18 +42,20 @@ typedef struct {
 } reply_list;
 
 struct reply {
-    arena          *arena;
-    const function *fn;
-    http_exchange  *x;      /* plain HTTP: where a stream goes; NULL in JSON mode */
-    int             status; /* 0: nothing was said */
-    str             body;
-    http_header    *headers;
-    size_t          header_count, header_cap;
-    bool            streaming;
-    buf             collected; /* JSON mode: the pieces of a stream */
-    reply_list      messages;  /* for output bindings */
-    reply_list      logs;      /* JSON mode only */
-    str             error; /* why a reply_* call last failed; those without a task cannot say it otherwise */
+    arena             *arena;
+    const function    *fn;
+    http_exchange     *x;      /* plain HTTP: where a stream goes; NULL in JSON mode */
+    int                status; /* 0: nothing was said */
+    str                body;
+    http_header       *headers;
+    size_t             header_count, header_cap;
+    const http_header *cors; /* the server's own: for a stream whose function says nothing of CORS itself */
+    size_t             cors_count;
+    bool               streaming;
+    buf                collected; /* JSON mode: the pieces of a stream */
+    reply_list         messages;  /* for output bindings */
+    reply_list         logs;      /* JSON mode only */
+    str error; /* why a reply_* call last failed; those without a task cannot say it otherwise */
 };
 
 enum {
@@ -64,6 +66,10 @@ enum {
     REPLY_LOGS_MAX = 1000,
     REPLY_COLLECTED_MAX = 64 * MIB, /* a stream in JSON mode, which the host wants whole */
 };
+
+/* A function that sends any Access-Control header decides itself who may read its answers: also by leaving
+ * Allow-Origin out. */
+bool reply_says_cors(const http_header *headers, size_t count);
 
 /* From plain HTTP. Query names and values are unescaped ('+' is a blank); a bad escape stays as it is. The
  * invocation id is the one that x logs under, else the host's, else made up. */

@@ -41,3 +41,55 @@ bool http_header_value_ok(str value)
     }
     return true;
 }
+
+/* ---- conditions ---- */
+
+static str opaque_tag(str tag)
+{
+    tag = str_trim(tag);
+    return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;
+}
+
+bool http_etag_matches(str if_none_match, str etag)
+{
+    str one;
+    while (str_next_field(&if_none_match, ',', &one))
+        if (str_eq(str_trim(one), STR("*")) || (etag.len > 0 && str_eq(opaque_tag(one), opaque_tag(etag))))
+            return true;
+    return false;
+}
+
+/* ---- codings ---- */
+
+/* RFC 9110 §12.4.2: a weight of 0, with up to three more digits of nothing, means "not this one". */
+static bool is_refused(str parameters)
+{
+    str one;
+    while (str_next_field(&parameters, ';', &one)) {
+        one = str_trim(one);
+        if (!str_starts_nocase(one, STR("q=")))
+            continue;
+        str weight = str_from(one, 2);
+        for (size_t i = 0; i < weight.len; i++)
+            if (weight.at[i] >= '1' && weight.at[i] <= '9')
+                return false;
+        return true;
+    }
+    return false;
+}
+
+bool http_accepts(str accept_encoding, str coding)
+{
+    bool any = false;
+    str  one;
+    while (str_next_field(&accept_encoding, ',', &one)) {
+        size_t end = str_find_char(one, ';');
+        str    name = str_trim(str_slice(one, 0, end));
+        bool   wanted = !is_refused(str_from(one, end));
+        if (str_eq_nocase(name, coding))
+            return wanted;
+        if (str_eq(name, STR("*")))
+            any = wanted;
+    }
+    return any;
+}

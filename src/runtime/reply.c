@@ -182,11 +182,32 @@ static res stream_mistake(task *t, reply *out, const char *text)
     return task_fail(t, mistake(out, "%s", text), "%s", text);
 }
 
+bool reply_says_cors(const http_header *headers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_starts_nocase(headers[i].name, STR("access-control-")))
+            return true;
+    return false;
+}
+
+/* A stream leaves when it begins: what CORS demands must be among its headers by then. */
+static res add_cors(reply *out)
+{
+    res r = RES_OK;
+    if (reply_says_cors(out->headers, out->header_count))
+        return r;
+    for (size_t i = 0; i < out->cors_count && r == RES_OK; i++)
+        r = append_header(out, out->cors[i].name, out->cors[i].value);
+    return r;
+}
+
 res reply_stream(task *t, reply *out, int status, const char *content_type)
 {
     if (has_no_body(status))
         return stream_mistake(t, out, "a stream needs a status that has a body");
     res r = begin(out, status, str_of(content_type));
+    if (r == RES_OK)
+        r = add_cors(out);
     if (r != RES_OK)
         return task_fail(t, r, "%.*s", STR_ARG(out->error));
     out->streaming = true;

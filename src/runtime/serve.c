@@ -19,6 +19,7 @@
 #include "runtime/fetch.h"
 #include "runtime/loop_uv.h"
 #include "runtime/queue_runner.h"
+#include "runtime/redis.h"
 #include "runtime/timers.h"
 
 enum {
@@ -61,6 +62,7 @@ static void close_handles(app *s)
     queue_runner_close(s->dispatcher.queues);
     s->o->store.close(s->o->store.ctx);
     fetch_shutdown();
+    redis_shutdown();
 }
 
 static void cancel_runs(app *s)

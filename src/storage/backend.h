@@ -78,7 +78,8 @@ typedef struct {
     void             *tables_self, *blobs_self, *queues_self;
     void (*close)(void *self);
     void *close_self;
-    str   describe; /* for the banner; no secrets */
+    str   describe;   /* for the banner; no secrets */
+    str   tables_url; /* what tables are reached by, without secrets; empty: by no URL */
 } backend;
 
 /* azure/open.c: a connection string for each service; an empty one leaves that service out (every call is

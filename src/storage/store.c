@@ -205,6 +205,20 @@ str store_describe(arena *a)
     return text;
 }
 
+bool store_is_set_up(store_id id)
+{
+    return store_backend(id) != NULL;
+}
+
+str store_tables_url(store_id id)
+{
+    const backend *b = store_backend(id);
+    if (b == NULL || b->tables == NULL || b->tables_url.len == 0)
+        return STR("embedded:");
+    str url = b->tables_url;
+    return str_ends(url, STR("/")) ? str_slice(url, 0, url.len - 1) : url;
+}
+
 const backend *store_backend(store_id id)
 {
     return stores.at[id] != NULL ? stores.at[id] : stores.at[STORE_MAIN];

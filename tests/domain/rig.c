@@ -46,6 +46,8 @@ static const struct {
     {"README_TABLE_NAME", "R"},
     {"ACTIONS_SNAPSHOT_CONTAINER", "s"},
     {"ACTIONS_HISTORY_CONTAINER", "h"},
+    {"SCHED_TABLE_PREFIX", "S"},
+    {"STATE_CONTAINER", "st"},
 };
 
 static void open_server(void)

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "runtime/fetch.h"
+#include "runtime/redis.h"
 
-enum { SKIPPED = 77, SUITES_MAX = 16, SHOWN_MAX = 200 };
+enum { SKIPPED = 77, SUITES_MAX = 64, SHOWN_MAX = 200 };
 
 static live_kind    kind;
 static azurite     *emulator;
@@ -166,6 +167,7 @@ void live_run_on(const store_options *on, task_fn *fn, void *ctx, uint64_t deadl
     ck_assert_uint_eq(task_count(), 0);
     store_close();
     fetch_shutdown();
+    redis_shutdown();
     loop_close();
     arena_free(a);
     ck_assert_msg(run.result == RES_OK, "the task ended with %s", res_name(run.result));

@@ -102,6 +102,7 @@ suite_fuzz()
 # One at a time: each starts servers of its own, and measures how soon they answer.
 suite_e2e()
 {
+    need_node_modules
     compile_asan
     meson_suite e2e asan --timeout-multiplier 4 --num-processes 1 --suite e2e
 }

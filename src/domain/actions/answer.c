@@ -87,8 +87,8 @@ res answer_error(task *t, const request *in, reply *out, int status, const char 
 
 res answer_failed(task *t, const request *in, reply *out, res code, const char *message)
 {
-    if (task_stopped(t) != RES_OK)
-        return code; /* nobody reads it, or the time is up: the runtime knows what to do */
+    if (task_stopped(t) != RES_OK || code == RES_MEMORY)
+        return code; /* nobody reads it, or time or memory is spent: the runtime knows what to do */
     str f = request_function(in), why = task_message(t);
     log_error("%.*s: %s (%s: %.*s)", STR_ARG(f), message, res_name(code), STR_ARG(why));
     return answer_error(t, in, out, 500, message);
@@ -182,17 +182,7 @@ void actions_upsert_error(arena *a, const error_facts *f, error_answer *ret)
 
 /* ---- conditions ---- */
 
-static str opaque(str tag)
-{
-    tag = str_trim(tag);
-    return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;
-}
-
 bool answer_matches(str if_none_match, str etag)
 {
-    str one;
-    while (str_next_field(&if_none_match, ',', &one))
-        if (str_eq(str_trim(one), STR("*")) || (etag.len > 0 && str_eq(opaque(one), opaque(etag))))
-            return true;
-    return false;
+    return http_etag_matches(if_none_match, etag);
 }

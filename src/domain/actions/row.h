@@ -9,6 +9,7 @@
 #ifndef TRESTLE_DOMAIN_ACTIONS_ROW_H
 #define TRESTLE_DOMAIN_ACTIONS_ROW_H
 
+#include "core/json.h"
 #include "domain/actions/record.h"
 #include "storage/tables.h"
 
@@ -22,8 +23,14 @@ enum { ROW_RAW_UNITS_MAX = 32000, ROW_PIECES_MAX = 15, ROW_PAYLOAD_MAX = 16 * 10
  * what it would take. Packing a large one takes a while: in a thread. */
 res row_make(task *t, const record *r, str synced, entity *ret, size_t *ret_bytes) MUST_USE;
 
+/* gzip, as payloads are packed: large ones in a thread, and nothing but the outcome is left in t's arena. */
+res row_pack(task *t, str text, str *ret) MUST_USE;
+
 /* The canonical text. RES_UPSTREAM: there is none, or its pieces are damaged. */
 res row_payload(arena *a, const entity *e, str *ret) MUST_USE;
+/* The payload as a document, for reading in it: unpaired surrogates, which JavaScript allows and our reader
+ * does not, read as U+FFFD. RES_UPSTREAM: it is no JSON. */
+res row_parse(arena *a, str payload, const json_val **ret) MUST_USE;
 str row_hash(const entity *e);   /* empty: none */
 str row_synced(const entity *e); /* as stored */
 

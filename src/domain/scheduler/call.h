@@ -62,16 +62,15 @@ bool call_full_session(call *c); /* organisers' calls, and those without a group
  * people and never tells whether an address is known. */
 res call_refuse(call *c, int status, const char *error, const char *code, const char *fmt, ...)
     PRINTF_LIKE(5, 6);
-/* The same with members of one's own: *extra is merged into the body; may be NULL. */
-res call_refuse_with(call *c, int status, const char *error, const char *code, str message,
-                     const json *extra);
+/* The same with members of one's own: those of *body, which may be NULL. */
+res call_refuse_with(call *c, int status, const char *error, const char *code, str message, json *body);
 res call_config_missing(call *c, const char *const *names, size_t count); /* 500, sorted */
 
-/* What a storage call returned, in a step's way: true for RES_OK; else it has answered (500 INTERNAL_ERROR,
- * CONFIG_MISSING) or c->result is the reason why the task was stopped. Logs the message. */
+/* What a storage call returned, in a step's way: true for RES_OK; else it has answered (500 INTERNAL_ERROR)
+ * or c->result is the reason why the task was stopped. Logs the message. */
 bool call_went(call *c, res r);
 
-/* traceId is added when `body` lacks it. */
+/* traceId is added. */
 res   call_answer(call *c, int status, json *body);
 json *call_ok(call *c); /* {"ok":true} to go on with */
 

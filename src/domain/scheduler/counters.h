@@ -22,7 +22,8 @@ typedef enum {
 void count_daily(task *t, count_kind kind, int n);
 
 typedef struct {
-    int64_t of[COUNT_KINDS];
+    int64_t  of[COUNT_KINDS];
+    unsigned days; /* that have a row */
 } month_counts;
 res month_read(task *t, str month, month_counts *ret) MUST_USE; /* RES_NOT_FOUND: not a row */
 

@@ -4,7 +4,7 @@
 #ifndef TRESTLE_DOMAIN_SCHEDULER_GROUPS_H
 #define TRESTLE_DOMAIN_SCHEDULER_GROUPS_H
 
-#include "storage/tables.h"
+#include "storage/update.h"
 
 typedef struct {
     entity row; /* as stored, for replacing */
@@ -12,15 +12,14 @@ typedef struct {
     bool   deleted;
     str    deleted_at;
     int    active, invited, upcoming; /* best effort, for the dashboard alone */
-} group;
+} group_row;
 
-res group_read(task *t, str id, group *ret) MUST_USE; /* RES_NOT_FOUND; deleted ones are found */
-res group_insert(task *t, str id, str name, str user_key, str now, group *ret) MUST_USE;
+res group_read(task *t, str id, group_row *ret) MUST_USE; /* RES_NOT_FOUND; deleted ones are found */
+res group_insert(task *t, str id, str name, str user_key, str now, group_row *ret) MUST_USE;
 
-/* Read, change, replace with If-Match, up to three times; *ret is what is stored then. A change that finds
- * nothing to do says UPDATE_NOTHING (storage/update.h). */
-typedef res group_change_fn(task *t, entity *row, void *ctx);
-res         group_change(task *t, str id, group_change_fn *fn, void *ctx, group *ret) MUST_USE;
+/* Read, change, replace with If-Match, again when somebody was faster (storage/update.h); RES_NOT_FOUND
+ * without calling fn when there is no such group. *ret is what is stored afterwards. */
+res group_change(task *t, str id, update_fn *fn, void *ctx, group_row *ret) MUST_USE;
 
 /* The dashboard's counters move by these; failures are logged, never passed on. */
 void group_count(task *t, str id, int active, int invited, int upcoming);

@@ -8,6 +8,7 @@
 #ifndef TRESTLE_DOMAIN_SCHEDULER_MEMBERS_H
 #define TRESTLE_DOMAIN_SCHEDULER_MEMBERS_H
 
+#include "core/json.h"
 #include "domain/scheduler/call.h"
 #include "domain/scheduler/groups.h"
 
@@ -24,11 +25,11 @@ typedef struct {
 
 const char *member_status_name(member_status s);
 
-res         member_read(task *t, str group, str user_key, member *ret) MUST_USE; /* RES_NOT_FOUND */
-/* Active and invited ones, by e-mail; as many as there are, page by page. */
-typedef res member_fn(task *t, const member *m, void *ctx);
-res         members_each(task *t, str group, member_fn *fn, void *ctx) MUST_USE;
+res member_read(task *t, str group, str user_key, member *ret) MUST_USE; /* RES_NOT_FOUND */
+/* Active and invited ones, by e-mail. */
+res members_list(task *t, str group, member **ret, size_t *ret_count) MUST_USE;
 
+enum { USER_GROUPS_PAGE = 200 };
 /* One partition query over UserGroups, every page: active and invited ones. */
 typedef struct {
     str           group;
@@ -65,6 +66,12 @@ res member_remove(task *t, str group, str user_key, member *ret) MUST_USE;
 /* What became of the invitation's mail, in both rows; failures are logged. */
 void member_note_mail(task *t, str group, str user_key, const char *status, const char *reason, str said);
 
+/* That the member was here now, in both rows; failures are logged. */
+void member_note_seen(task *t, const member *m);
+
+/* A new group with this person as its first member; *ignite (NULL: none) is put into its state.json. */
+res group_found(task *t, const session *by, str name, const json *ignite, group_row *ret) MUST_USE;
+
 /* ---- the gate ---- */
 
 enum {
@@ -74,8 +81,8 @@ enum {
 };
 
 typedef struct {
-    group  g;
-    member m;
+    group_row g;
+    member    m;
 } membership;
 
 /* §0's order behind the session: scope (403 AUTH_SESSION_SCOPE_VIOLATION), tables ready, the group (404

@@ -31,7 +31,7 @@ bool places_ready(call *c);
 /* The same for who has no call (the timer, the background attempt at start). */
 res  places_make(task *t) MUST_USE;
 
-/* STATE_CONTAINER is set: else 500 CONFIG_MISSING. */
+/* A store is set up, and STATE_CONTAINER: else 500 CONFIG_MISSING with all that is missing. Asks nobody. */
 bool places_have_container(call *c);
 
 /* Blob names. */

@@ -10,6 +10,7 @@
 #include "storage/blobs.h"
 
 typedef struct {
+    str       table_prefix;    /* SCHED_TABLE_PREFIX, none: for apps that share an account */
     container state;           /* STATE_CONTAINER; an empty name: not set */
     container documents;       /* AZURE_STORAGE_CONTAINER, else as state */
     str       state_prefix;    /* STATE_BLOB_PREFIX, "familyscheduler/groups" */

@@ -58,7 +58,8 @@ res azure_open(arena *a, str tables, str blobs, str queues, backend *ret, str *r
                  .tables_self = opened[0],
                  .blobs_self = opened[1],
                  .queues_self = opened[2],
-                 .describe = arena_strf(a, "azure: %.*s", STR_ARG(shown))};
+                 .describe = arena_strf(a, "azure: %.*s", STR_ARG(shown)),
+                 .tables_url = opened[0] != NULL ? azure_endpoint_url(opened[0]) : STR("")};
     if (b.describe.at == NULL)
         return no_memory(ret_error);
     *ret = b;

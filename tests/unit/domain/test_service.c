@@ -1,5 +1,5 @@
-/* test_service.c -- health and metrics: what they say, and that no failing allocation makes them say half of
- * it.
+/* test_service.c -- health, metrics and the OpenAPI document: what they say, and that no failing allocation
+ * makes them say half of it.
  *
  * SPDX-License-Identifier: MIT */
 #include "domain/service.h"
@@ -19,7 +19,7 @@ typedef struct {
     res         result;
     int         status;
     char        body[4096];
-    char        type[64];
+    char        type[64], origin[8];
 } visit;
 
 static res call_handler(task *t, void *ctx)
@@ -32,10 +32,11 @@ static res call_handler(task *t, void *ctx)
     res r = v->run(t, &in, &out);
     if (r == RES_OK) {
         str type = http_header_get(out.headers, out.header_count, STR("content-type"));
+        str origin = http_header_get(out.headers, out.header_count, STR("access-control-allow-origin"));
         v->status = out.status;
-        ck_assert_uint_lt(out.body.len, sizeof v->body);
         (void)snprintf(v->body, sizeof v->body, "%.*s", STR_ARG(out.body));
         (void)snprintf(v->type, sizeof v->type, "%.*s", STR_ARG(type));
+        (void)snprintf(v->origin, sizeof v->origin, "%.*s", STR_ARG(origin));
     }
     return r;
 }
@@ -79,7 +80,17 @@ START_TEST(metrics_are_prometheus_text)
 }
 END_TEST
 
-static handler_fn *const all[] = {service_health, service_metrics};
+START_TEST(the_openapi_document_may_be_read_by_any_page)
+{
+    visit v = visit_handler(service_openapi);
+    ck_assert_int_eq(v.status, 200);
+    ck_assert_str_eq(v.type, "application/json; charset=utf-8");
+    ck_assert_str_eq(v.origin, "*");
+    ck_assert(strstr(v.body, "{\n  \"openapi\": \"3.1.0\",") == v.body);
+}
+END_TEST
+
+static handler_fn *const all[] = {service_health, service_metrics, service_openapi};
 
 START_TEST(a_failing_allocation_is_out_of_memory_and_never_half_an_answer)
 {
@@ -103,7 +114,9 @@ Suite *suite_service(void)
     TCase *c = tcase_create("service");
     tcase_add_test(c, health_says_ok_time_and_version_and_nothing_else);
     tcase_add_test(c, metrics_are_prometheus_text);
-    tcase_add_loop_test(c, a_failing_allocation_is_out_of_memory_and_never_half_an_answer, 0, 2);
+    tcase_add_test(c, the_openapi_document_may_be_read_by_any_page);
+    tcase_add_loop_test(c, a_failing_allocation_is_out_of_memory_and_never_half_an_answer, 0,
+                        sizeof all / sizeof *all);
     suite_add_tcase(s, c);
     return s;
 }

@@ -56,6 +56,50 @@ START_TEST(values_are_printable_ascii_with_tabs)
 }
 END_TEST
 
+typedef struct {
+    const char *asked, *of;
+    bool        yes;
+} question;
+
+static const question tags[] = {
+    {"\"a\"", "\"a\"", true},
+    {"\"b\", \"a\"", "\"a\"", true},
+    {"W/\"a\"", "\"a\"", true},
+    {"\"a\"", "W/\"a\"", true},
+    {" * ", "\"a\"", true},
+    {"\"b\"", "\"a\"", false},
+    {"a", "\"a\"", false},
+    {"", "\"a\"", false},
+    {"w/\"a\"", "\"a\"", false},
+    {"\"b\",W/\"a\"", "\"a\"", true},
+    {"", "", false},
+};
+
+START_TEST(if_none_match_is_a_list_of_tags_or_all_of_them)
+{
+    bool got = http_etag_matches(str_of(tags[_i].asked), str_of(tags[_i].of));
+    ck_assert_msg(got == tags[_i].yes, "%s and %s", tags[_i].asked, tags[_i].of);
+}
+END_TEST
+
+static const question codings[] = {
+    {"gzip", "gzip", true},        {"GZIP", "gzip", true},
+    {"br, gzip", "gzip", true},    {"br,gzip;q=0.001", "gzip", true},
+    {"gzip; q=1.0", "gzip", true}, {"*", "gzip", true},
+    {"gzip;q=0", "gzip", false},   {"gzip;q=0.000, *", "gzip", false},
+    {"*;q=0", "gzip", false},      {"*;q=0, gzip", "gzip", true},
+    {"identity", "gzip", false},   {"xgzip", "gzip", false},
+    {"", "gzip", false},           {"*, gzip;q=0", "gzip", false},
+    {"gzip;Q=0", "gzip", false},   {"gzip;x=1;q=0", "gzip", false},
+};
+
+START_TEST(a_coding_is_accepted_when_it_or_a_star_has_a_weight)
+{
+    bool got = http_accepts(str_of(codings[_i].asked), str_of(codings[_i].of));
+    ck_assert_msg(got == codings[_i].yes, "%s", codings[_i].asked);
+}
+END_TEST
+
 Suite *suite_http_header(void)
 {
     Suite *s = suite_create("http_header");
@@ -64,6 +108,9 @@ Suite *suite_http_header(void)
     tcase_add_test(t, an_absent_header_has_no_pointer_and_an_empty_one_has);
     tcase_add_test(t, names_are_tokens_and_nothing_else);
     tcase_add_test(t, values_are_printable_ascii_with_tabs);
+    tcase_add_loop_test(t, if_none_match_is_a_list_of_tags_or_all_of_them, 0, sizeof tags / sizeof *tags);
+    tcase_add_loop_test(t, a_coding_is_accepted_when_it_or_a_star_has_a_weight, 0,
+                        sizeof codings / sizeof *codings);
     suite_add_tcase(s, t);
     return s;
 }
