@@ -26,6 +26,6 @@ void    zone_local(const zone *z, int64_t us, civil_time *ret);
 res zone_to_us(const zone *z, const civil_time *local, int64_t *ret_us) MUST_USE;
 
 /* TRESTLE_ZONEINFO, else /usr/share/zoneinfo. */
-void zone_set_folder_for_test(const char *folder);
+void zone_set_folder_for_test(const char *path);
 
 #endif

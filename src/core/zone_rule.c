@@ -1,8 +1,8 @@
 /* zone_rule.c -- POSIX's rules of time zones: read, and asked for the offset at a moment.
  *
  * The two changes of a year are moments in UTC; a change may be written with up to 167 hours, so it may lie
- * in the year before or after the one that it belongs to. Whoever asks about a moment therefore looks at
- * three years, six changes: the last of them that is not later has the say.
+ * in the year before or after the one that it belongs to, even behind a change of that year. Whoever asks
+ * about a moment therefore looks at five years, ten changes: the last of them that is not later has the say.
  *
  * SPDX-License-Identifier: MIT */
 #include "zone_rule.h"
@@ -14,7 +14,7 @@ enum {
     OFFSET_HOURS_MAX = 24,
     TIME_HOURS_MAX = 167,
     NAME_CHARS_MIN = 3,
-    YEARS_LOOKED_AT = 3,
+    YEARS_LOOKED_AT = 5,
     CHANGES = 2 * YEARS_LOOKED_AT,
     DAYS_TO_1970 = 719162, /* from 0001-01-01 */
     DAYS_PER_400_YEARS = 146097,
@@ -198,11 +198,11 @@ static int64_t moment(const zone_day *d, int64_t year, int32_t offset_before_s)
     return (first_day(year) + day) * SECONDS_PER_DAY + d->time_s - offset_before_s;
 }
 
-/* Six changes in the order in which they have the say: by time, and of two at once the one of the later year
+/* The changes in the order in which they have the say: by time, and of two at once the one of the later year
  * ("all the year is summer" is written as an end that falls on the next start). */
 static void list_changes(const zone_rule *r, int64_t at_s, change list[CHANGES])
 {
-    int64_t year = year_of(at_s) - 1;
+    int64_t year = year_of(at_s) - 2;
     int     len = 0;
     for (int i = 0; i < YEARS_LOOKED_AT; i++, year++) {
         const change both[2] = {{moment(&r->to_summer, year, r->standard_s), true},

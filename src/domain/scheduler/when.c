@@ -19,6 +19,8 @@ enum {
 
 #define US_PER_MINUTE INT64_C(60000000)
 #define US_PER_DAY    (DAY_MINUTES * US_PER_MINUTE)
+#define FIRST_US      INT64_C(-62135596800000000) /* 0001-01-01T00:00:00Z */
+#define LAST_US       INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
 
 typedef struct {
     arena            *a;
@@ -61,7 +63,10 @@ static int weekday_of(int64_t day)
 static bool moment(const zone *z, int64_t day, int minute, int64_t *ret_us)
 {
     civil_time c;
-    civil_from_us(day * US_PER_DAY + minute * US_PER_MINUTE, &c);
+    int64_t    shown_us = day * US_PER_DAY + minute * US_PER_MINUTE;
+    if (shown_us < FIRST_US || shown_us > LAST_US)
+        return false;
+    civil_from_us(shown_us, &c);
     return zone_to_us(z, &c, ret_us) == RES_OK;
 }
 
@@ -170,13 +175,16 @@ static void set_partial(when *w, unsigned missing, int64_t start_us)
     w->start_us = start_us;
 }
 
-static void set_resolved(when *w, const zone *z, int64_t start_us, int64_t end_us)
+static bool set_resolved(when *w, const zone *z, int64_t start_us, int64_t end_us)
 {
+    if (end_us > LAST_US)
+        return false;
     w->status = TIME_RESOLVED;
     w->missing = 0;
     w->start_us = start_us;
     w->end_us = end_us;
     w->all_day = when_is_whole_days(z, start_us, end_us);
+    return true;
 }
 
 static bool set_range(when *w, const zone *z, int64_t day, int start, int end)
@@ -186,8 +194,7 @@ static bool set_range(when *w, const zone *z, int64_t day, int start, int end)
         return false;
     if (end_us <= start_us) /* the change of clocks lies between them */
         end_us = start_us + (end - start) * US_PER_MINUTE;
-    set_resolved(w, z, start_us, end_us);
-    return true;
+    return set_resolved(w, z, start_us, end_us);
 }
 
 static bool set_days(when *w, const zone *z, int64_t first, int64_t end)
@@ -195,17 +202,16 @@ static bool set_days(when *w, const zone *z, int64_t first, int64_t end)
     int64_t start_us, end_us;
     if (!moment(z, first, 0, &start_us) || !moment(z, end, 0, &end_us) || end_us <= start_us)
         return false;
-    set_resolved(w, z, start_us, end_us);
-    return true;
+    return set_resolved(w, z, start_us, end_us);
 }
 
 /* A length counts as time goes by, whatever clocks do meanwhile. None, or more than a day: it is missing. */
-static void set_start(when *w, const zone *z, int64_t start_us, int minutes)
+static bool set_start(when *w, const zone *z, int64_t start_us, int minutes)
 {
-    if (minutes < 1 || minutes > TIME_DURATION_MAX)
-        set_partial(w, MISSING_DURATION, start_us);
-    else
-        set_resolved(w, z, start_us, start_us + minutes * US_PER_MINUTE);
+    if (minutes >= 1 && minutes <= TIME_DURATION_MAX)
+        return set_resolved(w, z, start_us, start_us + minutes * US_PER_MINUTE);
+    set_partial(w, MISSING_DURATION, start_us);
+    return start_us <= LAST_US;
 }
 
 static bool settle_clock(scene *s, int64_t day)
@@ -222,10 +228,9 @@ static bool settle_clock(scene *s, int64_t day)
                set_range(s->out, s->z, day, start, end < start ? end + DAY_MINUTES : end);
     if (!moment(s->z, day, start, &start_us))
         return false;
-    if (s->f->clocks == 2)
-        set_partial(s->out, MISSING_END, start_us);
-    else
-        set_start(s->out, s->z, start_us, s->f->minutes);
+    if (s->f->clocks == 1)
+        return set_start(s->out, s->z, start_us, s->f->minutes);
+    set_partial(s->out, MISSING_END, start_us);
     return true;
 }
 
@@ -246,8 +251,7 @@ static bool settle(scene *s)
             f->window)
             return false;
         start_us -= (start_us % US_PER_MINUTE + US_PER_MINUTE) % US_PER_MINUTE;
-        set_start(s->out, s->z, start_us, f->minutes);
-        return true;
+        return set_start(s->out, s->z, start_us, f->minutes);
     }
     if (!find_days(s, &first, &end))
         return false;
@@ -304,10 +308,11 @@ void when_parse(arena *a, str words, const zone *z, int64_t now_us, when *ret)
 {
     when_facts facts;
     when       found = unresolved(a, words, zone_name(z));
-    scene      s = {.a = a, .z = z, .now_us = now_us, .f = &facts, .out = &found};
+    int64_t    here_us = now_us < FIRST_US ? FIRST_US : now_us > LAST_US ? LAST_US : now_us;
+    scene      s = {.a = a, .z = z, .now_us = here_us, .f = &facts, .out = &found};
     int64_t    start_us;
 
-    zone_local(z, now_us, &s.now);
+    zone_local(z, here_us, &s.now);
     s.today = day_of(&s.now);
     if (iso8601_parse(str_trim(words), &start_us))
         set_partial(&found, MISSING_DURATION, start_us);
@@ -407,8 +412,8 @@ res when_make(arena *a, str date, str start, int minutes, const zone *z, when *r
     when made = unresolved(a, said, zone_name(z));
     if (start.len == 0 ? !set_days(&made, z, day, day + 1) : !moment(z, day, minute, &start_us))
         return RES_INVALID;
-    if (start.len > 0)
-        set_start(&made, z, start_us, minutes);
+    if (start.len > 0 && !set_start(&made, z, start_us, minutes))
+        return RES_INVALID;
     *ret = made;
     return RES_OK;
 }
@@ -417,8 +422,8 @@ void when_derive(arena *a, const when_parts *p, const zone *z, when *ret)
 {
     int64_t start_us, end_us;
     when    made = unresolved(a, p->date, zone_name(z));
-    if (iso8601_parse(p->start, &start_us) && iso8601_parse(p->end, &end_us) && start_us < end_us) {
-        set_resolved(&made, z, start_us, end_us);
+    if (iso8601_parse(p->start, &start_us) && iso8601_parse(p->end, &end_us) && start_us < end_us &&
+        set_resolved(&made, z, start_us, end_us)) {
         *ret = made;
         return;
     }

@@ -295,6 +295,8 @@ static const struct {
     {"2026-03-05", "09:00", -1, "UTC", NULL},
     {"2026-03-05", "09:00", 1441, "UTC", NULL},
     {"9999-12-31", "", 0, "America/Los_Angeles", NULL},
+    {"9999-12-31", "23:30", 29, "UTC", "9999-12-31 23:30 to 9999-12-31 23:59"},
+    {"9999-12-31", "23:30", 30, "UTC", NULL}, /* the calendar ends there */
 };
 
 static const struct {
