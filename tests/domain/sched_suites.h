@@ -6,7 +6,11 @@
 
 #include <check.h>
 
-#define SCHED_SUITES(X) X(sched_me)
+#define SCHED_SUITES(X) \
+    X(sched_login)      \
+    X(sched_mail)       \
+    X(sched_me)         \
+    X(sched_user)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
