@@ -31,7 +31,7 @@ handler_fn sched_ignite_start, sched_ignite_close, sched_ignite_photo, sched_ign
 /* chat_http.c, direct_http.c: 36, 37 */
 handler_fn sched_chat, sched_direct;
 /* start.c: once the app serves; makes the tables in the background, where all that is needed is set. */
-void sched_start(void);
+void       sched_start(void);
 /* Timers: reminder.c, purge.c */
 handler_fn sched_reminder_tick, sched_purge;
 

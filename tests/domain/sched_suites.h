@@ -6,7 +6,12 @@
 
 #include <check.h>
 
-#define SCHED_SUITES(X) X(sched_me)
+#define SCHED_SUITES(X) \
+    X(sched_auth)       \
+    X(sched_gate)       \
+    X(sched_groups)     \
+    X(sched_me)         \
+    X(sched_members)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
