@@ -11,6 +11,11 @@
     X(sched_mail)       \
     X(sched_me)         \
     X(sched_user)
+    X(sched_auth)       \
+    X(sched_gate)       \
+    X(sched_groups)     \
+    X(sched_me)         \
+    X(sched_members)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
