@@ -7,15 +7,15 @@
 #include <check.h>
 
 #define SCHED_SUITES(X) \
-    X(sched_login)      \
-    X(sched_mail)       \
-    X(sched_me)         \
-    X(sched_user)
     X(sched_auth)       \
     X(sched_gate)       \
     X(sched_groups)     \
+    X(sched_login)      \
+    X(sched_mail)       \
     X(sched_me)         \
-    X(sched_members)
+    X(sched_members)    \
+    X(sched_usage)      \
+    X(sched_user)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

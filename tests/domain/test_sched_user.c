@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/buf.h"
 #include "domain/sched_people.h"
@@ -359,6 +360,87 @@ RIG_TEST(no_key_and_no_name_holds_an_address)
         ck_assert(!str_has(page.at[n].name, STR("@")));
 }
 
+/* ---- torture ---- */
+
+static rig_request with_session(task *t, str session, const char *method, const char *target, str type,
+                                str body)
+{
+    http_header *headers = arena_array(t->arena, http_header, 2);
+    headers[0] = (http_header){STR("x-session-id"), session};
+    headers[1] = (http_header){STR("Content-Type"), type};
+    return (rig_request){.method = method,
+                         .target = target,
+                         .body = body,
+                         .headers = headers,
+                         .header_count = type.len > 0 ? 2 : 1};
+}
+
+RIG_TEST(profiles_survive_every_failure)
+{
+    str         ann = people_named(t, ANN), body_type = STR("application/json");
+    rig_request get = with_session(t, ann, "GET", PROFILE, NONE, NONE);
+    rig_request put = with_session(t, ann, "PUT", PROFILE, body_type, STR("{\"displayName\":\"Ann\"}"));
+    rig_torture(t, &put, 200, NULL, NULL);
+    rig_torture(t, &get, 200, NULL, NULL);
+}
+
+RIG_TEST(photos_survive_every_failure)
+{
+    str         ann = people_named(t, ANN), form = form_of(t, "file", "image/png", STR(PNG));
+    rig_request put = with_session(t, ann, "PUT", PHOTO, STR("multipart/form-data; boundary=b0undary"), form);
+    rig_request get = with_session(t, ann, "GET", PHOTO, NONE, NONE);
+    rig_torture(t, &put, 200, NULL, NULL);
+    rig_torture(t, &get, 200, NULL, NULL);
+}
+
+RIG_TEST(preferences_survive_every_failure)
+{
+    str         ann = people_sign_in(t, ANN), body_type = STR("application/json");
+    rig_request post = with_session(t, ann, "POST", PREFS, body_type,
+                                    STR("{\"emailUpdatesEnabled\":false,\"mutedGroupIds\":[\"" GROUP "\"]}"));
+    rig_request get = with_session(t, ann, "GET", PREFS, NONE, NONE);
+    rig_torture(t, &post, 200, NULL, NULL);
+    rig_torture(t, &get, 200, NULL, NULL);
+}
+
+/* ---- a store that fails ---- */
+
+static const char *const ann_session =
+    "{\"v\":1,\"email\":\"" ANN "\",\"kind\":\"full\",\"expiresAt\":\"2099-01-01T00:00:00.000Z\"}";
+
+/* Sessions are there; preferences are not to be had. */
+static void only_sessions(void *ctx, const wire_request *asked, wire_answer *ret)
+{
+    str line = str_slice(asked->head, 0, str_find_char(asked->head, '\r'));
+    ret->bytes = str_has(line, STR("/sessions/")) ? ctx
+                 : str_has(line, STR("/prefs.json"))
+                     ? "HTTP/1.1 403 X\r\nx-ms-error-code: AuthorizationFailure\r\nContent-Length: 0\r\n\r\n"
+                     : "HTTP/1.1 201 X\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n";
+}
+
+static void preferences_say_what_failed(task *t, int i)
+{
+    (void)i;
+    got g = people_get(t, STR("ann"), PREFS);
+    ck_status(g, 500);
+    ck_str_eq(rig_text(&g, "error"), STR("user_preferences_get_failed"));
+    g = people_post(t, STR("ann"), PREFS, "{\"emailUpdatesEnabled\":true}");
+    ck_status(g, 500);
+    ck_str_eq(rig_text(&g, "error"), STR("user_preferences_set_failed"));
+    ck_assert(!str_has(g.body, STR("Authorization")));
+}
+
+START_TEST(preferences_that_storage_refuses_are_a_500_of_their_own)
+{
+    const char *found = textf("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nx-ms-blob-type: BlockBlob\r\nLast-Modified: "
+                              "Fri, 02 Jan 2026 03:04:05 GMT\r\nContent-Length: %zu\r\n\r\n%s",
+                              strlen(ann_session), ann_session);
+    wire       *w = wire_start_fn(only_sessions, (void *)found, NULL);
+    rig_run(rig_wire_store(w), preferences_say_what_failed, 0);
+    wire_stop(w);
+}
+END_TEST
+
 Suite *suite_sched_user(void)
 {
     Suite *s = suite_create("sched_user");
@@ -378,6 +460,10 @@ Suite *suite_sched_user(void)
     tcase_add_test(c, preferences_that_are_none_are_refused);
     tcase_add_test(c, preferences_that_cannot_be_read_count_as_defaults_and_are_replaced);
     tcase_add_test(c, no_key_and_no_name_holds_an_address);
+    tcase_add_test(c, profiles_survive_every_failure);
+    tcase_add_test(c, photos_survive_every_failure);
+    tcase_add_test(c, preferences_survive_every_failure);
+    tcase_add_test(c, preferences_that_storage_refuses_are_a_500_of_their_own);
     suite_add_tcase(s, c);
     return s;
 }
