@@ -7,6 +7,9 @@
 #include <check.h>
 
 #define SCHED_SUITES(X) X(sched_appointments) X(sched_me)
+#define SCHED_SUITES(X) \
+    X(sched_ai)         \
+    X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
