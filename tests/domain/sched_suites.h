@@ -16,6 +16,10 @@
     X(sched_members)    \
     X(sched_usage)      \
     X(sched_user)
+#define SCHED_SUITES(X) X(sched_appointments) X(sched_me)
+#define SCHED_SUITES(X) \
+    X(sched_ai)         \
+    X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
