@@ -1,4 +1,4 @@
-/* test_sched_usage.c -- what AI use has come to today, and that this process answers.
+/* test_sched_usage.c -- what AI use has come to today, whether the AI answers, and that this process does.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
@@ -130,6 +130,73 @@ RIG_TEST(usage_survives_every_failure)
     rig_torture(t, &in, 200, NULL, NULL);
 }
 
+/* ---- diagnose ---- */
+
+#define DIAGNOSE "/api/diagnose/openai"
+#define KEY      "sk-a-key-that-nobody-may-see"
+
+RIG_TEST(nobody_diagnoses_unless_it_is_allowed)
+{
+    got g = rig_get(t, DIAGNOSE);
+    ck_status(g, 404);
+    ck_str_eq(g.body, STR("{\"error\":\"Not found\"}"));
+}
+
+/* SCHED-87. */
+RIG_TEST(that_there_is_no_key_is_reported)
+{
+    ck_assert_int_eq(setenv("DOGFOOD", "1", 1), 0);
+    ck_assert_int_eq(setenv("OPENAI_MODEL", "m", 1), 0);
+    got g = rig_get(t, DIAGNOSE);
+    ck_status(g, 503);
+    ck_assert(!rig_bool(&g, "ok") && !rig_bool(&g, "hasApiKey"));
+    ck_str_eq(rig_text(&g, "lastError"), STR("OPENAI_API_KEY is not configured"));
+    ck_str_eq(rig_text(&g, "model"), STR("m"));
+    ck_assert_int_ge(rig_int(&g, "latencyMs"), 0);
+}
+
+static const struct {
+    const char *answer;
+    int         status;
+    const char *error;
+} pings[] = {
+    {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", 200, NULL},
+    {"HTTP/1.1 401 X\r\nContent-Length: 34\r\n\r\n{\"error\":\"" KEY " is wrong\"}", 503, "openai_http_401"},
+    {"HTTP/1.1 429 X\r\nContent-Length: 0\r\n\r\n", 503, "openai_http_429"},
+    {"hello\r\n\r\n", 503, NULL},
+};
+
+/* SCHED-87: nor is a key that is there. */
+RIG_TEST(what_the_ai_says_is_reported_without_the_key)
+{
+    wire *w = wire_start(&(wire_answer){.bytes = pings[i].answer, .then = WIRE_CLOSE}, 1, NULL);
+    ck_assert_int_eq(setenv("DOGFOOD", "1", 1), 0);
+    ck_assert_int_eq(setenv("OPENAI_MODEL", "m", 1), 0);
+    ck_assert_int_eq(setenv("OPENAI_API_KEY", KEY, 1), 0);
+    ck_assert_int_eq(setenv("OPENAI_BASE_URL", wire_url(w, "/v1"), 1), 0);
+    got g = rig_get(t, DIAGNOSE);
+    ck_status(g, pings[i].status);
+    ck_assert(rig_bool(&g, "hasApiKey"));
+    ck_assert_int_eq(rig_bool(&g, "ok"), pings[i].status == 200);
+    ck_assert_int_eq(rig_at(&g, "lastError") != NULL, pings[i].status != 200);
+    if (pings[i].error != NULL)
+        ck_str_eq(rig_text(&g, "lastError"), str_of(pings[i].error));
+    ck_assert(!str_has(g.body, STR(KEY)));
+    ck_assert(str_starts(wire_request_at(w, 0).head, STR("GET /v1/models/m ")));
+    wire_stop(w);
+}
+
+RIG_TEST(diagnose_survives_every_failure)
+{
+    static const int unreachable[] = {503, 0};
+    rig_request      in = {.method = "GET", .target = DIAGNOSE};
+    wire            *w = wire_start(&(wire_answer){.bytes = pings[0].answer, .then = WIRE_CLOSE}, 1, NULL);
+    ck_assert_int_eq(setenv("DOGFOOD", "1", 1), 0);
+    ck_assert_int_eq(setenv("OPENAI_BASE_URL", wire_url(w, "/v1"), 1), 0);
+    rig_torture(t, &in, 200, unreachable, NULL);
+    wire_stop(w);
+}
+
 Suite *suite_sched_usage(void)
 {
     Suite *s = suite_create("sched_usage");
@@ -141,6 +208,11 @@ Suite *suite_sched_usage(void)
     tcase_add_loop_test(c, usage_that_cannot_be_read_is_unknown, 0, (int)(sizeof down / sizeof *down));
     tcase_add_test(c, health_asks_storage_nothing);
     tcase_add_test(c, usage_survives_every_failure);
+    tcase_add_test(c, nobody_diagnoses_unless_it_is_allowed);
+    tcase_add_test(c, that_there_is_no_key_is_reported);
+    tcase_add_loop_test(c, what_the_ai_says_is_reported_without_the_key, 0,
+                        (int)(sizeof pings / sizeof *pings));
+    tcase_add_test(c, diagnose_survives_every_failure);
     suite_add_tcase(s, c);
     return s;
 }

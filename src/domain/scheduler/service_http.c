@@ -1,17 +1,19 @@
-/* service_http.c -- what AI use has come to today (§4.1: 2).
+/* service_http.c -- what AI use has come to today, and whether the AI answers (§4.1: 2, 3).
  *
  * SPDX-License-Identifier: MIT */
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "domain/scheduler.h"
+#include "domain/scheduler/ai.h"
 #include "domain/scheduler/counters.h"
 #include "domain/scheduler/places.h"
 #include "domain/scheduler/settings.h"
 
 enum { WARN_PERCENT = 70, THOUSAND = 1000, SUMMARY_MAX = 1024 };
 
-#define RECENT_US (30 * INT64_C(60000000)) /* how long an error is a warning */
+#define SAID_STATUS STR("OpenAI HTTP ")      /* how ai.c tells of one */
+#define RECENT_US   (30 * INT64_C(60000000)) /* how long an error is a warning */
 
 typedef enum { USAGE_UNKNOWN, USAGE_OK, USAGE_WARNING, USAGE_LIMIT_REACHED } usage_state;
 
@@ -90,4 +92,47 @@ res sched_usage(task *t, const request *in, reply *out)
     json_set_str(body, "usageSummary", summary);
     json_set_str(body, "updatedAt", call_now(t->arena));
     return reply_json(out, 200, body);
+}
+
+/* ---- does the AI answer? ---- */
+
+/* In the words of the wire: "openai_http_429", "timeout", …; the message holds no key. */
+static str error_of(task *t)
+{
+    str message = task_message(t);
+    if (!str_starts(message, SAID_STATUS))
+        return arena_copy(t->arena, message);
+    str status = str_from(message, SAID_STATUS.len);
+    return arena_strf(t->arena, "openai_http_%.*s", STR_ARG(status));
+}
+
+static res not_here(task *t, reply *out)
+{
+    json *body = json_object(t->arena);
+    json_set_str(body, "error", STR("Not found"));
+    return reply_json(out, 404, body);
+}
+
+/* For developers alone: each call costs one of the AI's. */
+res sched_diagnose(task *t, const request *in, reply *out)
+{
+    const sched_settings *s = sched_settings_get();
+    uint64_t              begun_us = clock_mono_us(), ms = 0;
+    json                 *body = json_object(t->arena);
+    (void)in;
+    if (!s->dogfood)
+        return not_here(t, out);
+    res r = ai_ping(t, &ms);
+    if (task_stopped(t) != RES_OK)
+        return task_stopped(t);
+    if (r != RES_OK)
+        ms = (clock_mono_us() - begun_us) / THOUSAND;
+    json_set_bool(body, "ok", r == RES_OK);
+    json_set_str(body, "model", s->ai_model);
+    json_set_bool(body, "hasApiKey", s->ai_key.len > 0);
+    json_set_int(body, "latencyMs", (int64_t)ms);
+    if (r != RES_OK)
+        json_set_str(body, "lastError", error_of(t));
+    task_forget(t);
+    return reply_json(out, r == RES_OK ? 200 : 503, body);
 }
