@@ -12,6 +12,7 @@
 #include "domain/rig.h"
 #include "domain/sched_mailbox.h"
 #include "domain/sched_suites.h"
+#include "domain/scheduler/link_limit.h"
 #include "domain/scheduler/mail.h"
 
 #define TO   "bob@example.org"
@@ -275,6 +276,34 @@ RIG_TEST(what_is_said_at_length_is_cut_between_characters)
     close_service(&s);
 }
 
+static void good(void *ctx, const wire_request *asked, wire_answer *ret)
+{
+    (void)ctx;
+    *ret = (wire_answer){.bytes = str_starts(asked->head, STR("POST ")) ? ACCEPTED : SUCCEEDED,
+                         .then = WIRE_CLOSE};
+}
+
+static void forget_limits(task *t)
+{
+    (void)t;
+    link_limit_forget_for_test();
+}
+
+RIG_TEST(sending_survives_every_failure)
+{
+    static const int not_sent[] = {502, 0};
+    rig_request      in = {
+             .method = "POST", .target = "/api/auth/request-link", .body = STR("{\"email\":\"" TO "\"}")};
+    wire       *w = wire_start_fn(good, NULL, NULL);
+    const char *connection = textf("endpoint=%s;accesskey=QUJDREVG", wire_url(w, "/"));
+    mailbox_open();
+    ck_assert_int_eq(unsetenv("EMAIL_SINK_DIR"), 0);
+    ck_assert_int_eq(setenv("AZURE_COMMUNICATION_CONNECTION_STRING", connection, 1), 0);
+    ck_assert_int_eq(setenv("EMAIL_SENDER_ADDRESS", "family@example.com", 1), 0);
+    rig_torture(t, &in, 200, not_sent, forget_limits);
+    wire_stop(w);
+}
+
 /* ---- before anything is sent ---- */
 
 RIG_TEST(an_address_that_cannot_be_one_is_not_sent_to)
@@ -351,6 +380,7 @@ Suite *suite_sched_mail(void)
     tcase_add_test(c, a_service_that_is_slow_is_waited_for);
     tcase_add_test(c, a_service_that_never_answers_is_left_within_the_bound);
     tcase_add_test(c, what_is_said_at_length_is_cut_between_characters);
+    tcase_add_test(c, sending_survives_every_failure);
     tcase_add_test(c, an_address_that_cannot_be_one_is_not_sent_to);
     tcase_add_test(c, without_settings_mail_is_not_configured);
     tcase_add_loop_test(c, a_broken_connection_string_is_told_without_its_key, 0,

@@ -25,7 +25,7 @@ static bool inside(str part, str whole)
 
 static void check_form(const form_data *f, str body)
 {
-    demand(f->len > 0 && f->len <= FORM_PARTS_MAX);
+    demand(f->len <= FORM_PARTS_MAX);
     for (size_t i = 0; i < f->len; i++) {
         const form_part *p = &f->at[i];
         demand(p->name.len > 0 && form_data_find(f, p->name) == p);

@@ -52,6 +52,14 @@ START_TEST(bytes_are_given_as_they_are)
 }
 END_TEST
 
+START_TEST(a_form_may_have_no_part)
+{
+    form_data f;
+    ck_assert(reads(TYPE, STR("--b--\r\n"), &f));
+    ck_assert_uint_eq(f.len, 0);
+}
+END_TEST
+
 static const char *const bad_types[] = {
     "",
     "application/json",
@@ -154,6 +162,7 @@ Suite *suite_sched_form_data(void)
     TCase *c = tcase_create("form_data");
     tcase_add_test(c, a_part_is_found_by_its_name_with_type_and_bytes);
     tcase_add_test(c, bytes_are_given_as_they_are);
+    tcase_add_test(c, a_form_may_have_no_part);
     tcase_add_loop_test(c, a_type_that_is_no_form_is_refused, 0, COUNT(bad_types));
     tcase_add_loop_test(c, a_body_that_is_odd_is_refused, 0, COUNT(bad_bodies));
     tcase_add_test(c, there_are_limits_to_parts_lines_and_their_length);
