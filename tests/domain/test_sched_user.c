@@ -302,7 +302,7 @@ RIG_TEST(preferences_that_are_none_are_refused)
     static const char *const bodies[] = {"{}",
                                          "{\"emailUpdatesEnabled\":\"yes\"}",
                                          "{\"emailUpdatesEnabled\":null}",
-                                         "{\"mutedGroupIds\":\"" GROUP "\"}",
+                                         "{\"mutedGroupIds\":\"6a1f0c3e\"}",
                                          "{\"mutedGroupIds\":[5]}",
                                          "{\"mutedGroupIds\":[\"../../x\"]}",
                                          "{\"emailUpdatesEnabled\":true,\"mutedGroupIds\":{}}"};
