@@ -43,6 +43,9 @@
     X(actions_summary)     \
     X(actions_versions)    \
     X(auth)                \
+    X(sched_form_data)     \
+    X(sched_image)         \
+    X(sched_plan)          \
     X(sched_when)          \
     X(service)             \
     X(asset)               \
