@@ -10,8 +10,10 @@
     X(sched_auth)       \
     X(sched_gate)       \
     X(sched_groups)     \
+    X(sched_invite)     \
     X(sched_me)         \
-    X(sched_members)
+    X(sched_members)    \
+    X(sched_purge)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
