@@ -13,7 +13,8 @@
     X(sched_invite)     \
     X(sched_me)         \
     X(sched_members)    \
-    X(sched_purge)
+    X(sched_purge)      \
+    X(sched_start)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
