@@ -3,13 +3,16 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/iso8601.h"
-#include "core/metrics.h"
+#include "core/log.h"
 #include "domain/sched_people.h"
 #include "domain/sched_suites.h"
+#include "domain/scheduler.h"
 #include "domain/scheduler/settings.h"
 #include "domain/scheduler/state.h"
+#include "runtime/dispatch.h"
+#include "runtime/exchange.h"
+#include "runtime/gate.h"
+#include "runtime/wait.h"
 
 #define ANN   "ann@example.org"
 #define BOB   "bob@example.org"
@@ -208,8 +211,6 @@ RIG_TEST(a_run_removes_at_most_five_hundred_groups)
     ck_assert(!has_group(t, STR("g0599")));
 }
 
-/* ---- failures inside ---- */
-
 RIG_TEST(a_purge_that_is_not_set_up_is_no_failure)
 {
     ck_assert_int_eq(setenv("STATE_CONTAINER", "", 1), 0);
@@ -217,6 +218,93 @@ RIG_TEST(a_purge_that_is_not_set_up_is_no_failure)
     got g = rig_post(t, "/schedPurge", STR(TIMER));
     ck_status(g, 200);
     ck_assert(str_has(g.body, STR("not set up")));
+}
+
+/* ---- failures inside ---- */
+
+enum { TRIES_MAX = 5000, PURGE_MEMORY = 64 * MIB };
+
+#define OLD_GROUP STR("6a1f0c3e-0000-4000-8000-000000000001")
+
+typedef struct {
+    long nth;
+    bool waits, ended, untouched;
+    res  result;
+    gate on_end;
+} attempt;
+
+static res purge_tortured(task *t, void *ctx)
+{
+    attempt *x = ctx;
+    function fn = {.name = STR("schedPurge")};
+    request  in = {.arena = t->arena, .fn = &fn};
+    reply    out;
+    reply_init(&out, t->arena, &fn, NULL);
+    if (x->waits)
+        wait_cancel_at(x->nth, RES_GONE);
+    else
+        arena_fail_at(x->nth);
+    res r = sched_purge(t, &in, &out);
+    x->untouched = x->waits ? wait_cancel_pending() : arena_fail_pending();
+    return r;
+}
+
+static void note_end(task *t, void *ctx, res result, str message)
+{
+    attempt *x = ctx;
+    (void)t, (void)message;
+    arena_fail_at(0);
+    wait_cancel_at(0, RES_OK);
+    x->result = result;
+    x->ended = true;
+    gate_open(&x->on_end);
+}
+
+static void put_old_group(task *t)
+{
+    entity g = entity_new(t->arena, STR("group"), OLD_GROUP), m, e;
+    entity_set_bool(&g, "isDeleted", true);
+    entity_set_str(&g, "purgeAfterAt", STR(PAST));
+    OK(tables_upsert_replace(t, place_table(PLACE_GROUPS), &g));
+    m = entity_new(t->arena, OLD_GROUP, people_user_key(BOB));
+    OK(tables_upsert_replace(t, place_table(PLACE_GROUP_MEMBERS), &m));
+    e = entity_new(t->arena, m.row, OLD_GROUP);
+    OK(tables_upsert_replace(t, place_table(PLACE_USER_GROUPS), &e));
+    OK(blobs_put(t, sched_settings_get()->state, place_state_blob(t->arena, OLD_GROUP), STR("{}"),
+                 &(blob_put){0}, NULL));
+}
+
+/* Nothing is left of a group whose own row has gone. */
+static void check_all_or_listed(task *t)
+{
+    if (has_group(t, OLD_GROUP))
+        return;
+    ck_assert(!has_blob(t, place_state_blob(t->arena, OLD_GROUP)));
+    ck_assert(!is_there(t, PLACE_GROUP_MEMBERS, OLD_GROUP, people_user_key(BOB)));
+    ck_assert(!is_there(t, PLACE_USER_GROUPS, people_user_key(BOB), OLD_GROUP));
+}
+
+RIG_TEST(wherever_a_purge_is_broken_the_next_one_finds_the_group)
+{
+    attempt x = {.waits = i == 1};
+    ck_assert_int_eq(setenv("SCHED_PURGE_DRYRUN", "0", 1), 0);
+    sched_settings_forget_for_test();
+    log_set_level(LOG_OFF);
+    OK(places_make(t));
+    while (!x.untouched) {
+        ck_assert_int_lt(x.nth, TRIES_MAX);
+        x = (attempt){.waits = x.waits, .nth = x.nth + 1};
+        put_old_group(t);
+        task_spec spec = {.name = "purge", .memory_bytes = PURGE_MEMORY, .deadline_ms = LIVE_DEADLINE_MS};
+        OK(task_start(&spec, purge_tortured, note_end, &x, NULL));
+        while (!x.ended)
+            OK(gate_wait(t, &x.on_end));
+        ck_assert(x.result == RES_OK || x.result == RES_MEMORY || x.result == RES_GONE);
+        check_all_or_listed(t);
+    }
+    ck_assert_int_eq(x.result, RES_OK);
+    ck_assert(!has_group(t, OLD_GROUP));
+    ck_assert_int_gt(x.nth, 5);
 }
 
 Suite *suite_sched_purge(void)
@@ -230,6 +318,7 @@ Suite *suite_sched_purge(void)
     tcase_add_test(c, a_group_that_is_being_purged_is_not_restored);
     tcase_add_test(c, a_run_removes_at_most_five_hundred_groups);
     tcase_add_test(c, a_purge_that_is_not_set_up_is_no_failure);
+    tcase_add_loop_test(c, wherever_a_purge_is_broken_the_next_one_finds_the_group, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }

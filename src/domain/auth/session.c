@@ -135,7 +135,7 @@ static res load(task *t, str id, str *ret_text)
 
 res auth_session_by_id(task *t, str id, auth_user *ret, auth_refusal *why)
 {
-    str       text;
+    str       text = {0};
     auth_user s;
     int64_t   expires_us;
     *why = invalid;
