@@ -18,6 +18,15 @@
     X(sched_members)      \
     X(sched_usage)        \
     X(sched_user)
+#define SCHED_SUITES(X) \
+    X(sched_auth)       \
+    X(sched_gate)       \
+    X(sched_groups)     \
+    X(sched_invite)     \
+    X(sched_me)         \
+    X(sched_members)    \
+    X(sched_purge)      \
+    X(sched_start)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

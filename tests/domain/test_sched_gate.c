@@ -203,7 +203,7 @@ static int wanted(const endpoint *e, caller who)
 static str error_of(const got *g)
 {
     const json_val *v = rig_at(g, "error");
-    return v == NULL ? (str){0} : json_text(v, (str){0});
+    return v != NULL ? json_text(v, STR("")) : STR("");
 }
 
 /* Sends away in the words of the gate, if it does. */

@@ -12,10 +12,10 @@
 #include "core/json.h"
 #include "domain/auth.h"
 #include "domain/auth/seen.h"
+#include "domain/auth/session_text.h"
 #include "storage/blobs.h"
 
 enum {
-    ID_MAX = 128,
     BLOB_MAX = 16 * KIB,
     FULL_S = 604800,
     PROVISIONAL_S = 1800,
@@ -69,7 +69,7 @@ static str blob_of(arena *a, str id)
     return arena_strf(a, "%.*s/%.*s.json", STR_ARG(prefix), STR_ARG(id));
 }
 
-static bool is_id(str id)
+bool session_id_ok(str id)
 {
     for (size_t i = 0; i < id.len; i++) {
         char c = id.at[i];
@@ -78,7 +78,7 @@ static bool is_id(str id)
         if (!ok)
             return false;
     }
-    return id.len > 0 && id.len <= ID_MAX;
+    return id.len > 0 && id.len <= SESSION_ID_MAX;
 }
 
 /* ---- reading ---- */
@@ -96,8 +96,7 @@ static str text_of(arena *a, const json_val *doc, const char *member)
     return arena_copy(a, json_text(json_get(doc, member), (str){0}));
 }
 
-/* From the blob's text; *ret_expires_us is for whoever keeps it. */
-static bool decode(arena *a, str id, str text, auth_user *ret, int64_t *ret_expires_us)
+bool session_decode(arena *a, str id, str text, auth_user *ret, int64_t *ret_expires_us)
 {
     const json_val *doc;
     if (json_parse(a, text, &doc, NULL) != RES_OK || json_typeof(doc) != JSON_OBJECT ||
@@ -136,14 +135,14 @@ static res load(task *t, str id, str *ret_text)
 
 res auth_session_by_id(task *t, str id, auth_user *ret, auth_refusal *why)
 {
-    str       text;
+    str       text = {0};
     auth_user s;
     int64_t   expires_us;
     *why = invalid;
     id = str_trim(id);
     if (id.len == 0)
         *why = missing;
-    if (!is_id(id))
+    if (!session_id_ok(id))
         return RES_UNAUTHENTICATED;
     res r = load(t, id, &text);
     if (r == RES_NOT_FOUND || r == RES_UNPROVISIONED || r == RES_TOO_LARGE) {
@@ -152,7 +151,7 @@ res auth_session_by_id(task *t, str id, auth_user *ret, auth_refusal *why)
     }
     if (r != RES_OK)
         return task_fail(t, r, "session '%.*s…'", STR_ARG(auth_short_id(id)));
-    if (!decode(t->arena, id, text, &s, &expires_us))
+    if (!session_decode(t->arena, id, text, &s, &expires_us))
         return RES_UNAUTHENTICATED;
     if (expires_us <= clock_wall_us()) {
         *why = kinds[s.kind].expired;
@@ -226,7 +225,7 @@ static bool fits_key(str sub)
         if ((unsigned char)sub.at[i] < ' ' || (unsigned char)sub.at[i] >= 0x7f ||
             memchr("/\\#?", sub.at[i], 4) != NULL)
             return false;
-    return sub.len > 0 && sub.len <= ID_MAX;
+    return sub.len > 0 && sub.len <= SESSION_ID_MAX;
 }
 
 str auth_member_key(arena *a, const auth_user *s)

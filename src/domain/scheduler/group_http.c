@@ -60,7 +60,7 @@ res group_found(task *t, const auth_user *by, str name, const json *ignite, grou
 res sched_group_create(task *t, const request *in, reply *out)
 {
     call      c;
-    group_row g;
+    group_row g = {0};
     if (!call_begin(&c, t, in, out, TRACE_CLIENT, NULL))
         return c.result;
     str name = read_group_name(&c);

@@ -142,7 +142,9 @@ static bool inviter_name(call *c, str *ret)
 static str html_of(arena *a, const invitation *x, str by, str group)
 {
     str link = mail_escape_html(a, x->link), message = mail_escape_html(a, x->message);
-    str said = message.len == 0 ? (str){0} : arena_strf(a, "<blockquote>%.*s</blockquote>", STR_ARG(message));
+    str said = {0};
+    if (message.len > 0)
+        said = arena_strf(a, "<blockquote>%.*s</blockquote>", STR_ARG(message));
     by = mail_escape_html(a, by);
     group = mail_escape_html(a, group);
     return arena_strf(a,

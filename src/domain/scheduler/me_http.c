@@ -95,7 +95,7 @@ static json *add_group(json *list, const entry *e)
 res sched_me_groups(task *t, const request *in, reply *out)
 {
     call    c;
-    entries all;
+    entries all = {0};
     if (!call_begin(&c, t, in, out, TRACE_CLIENT, NULL) || !call_session(&c) || !places_ready(&c) ||
         !call_went(&c, read_groups(t, &c.who, &all)))
         return c.result;
@@ -181,7 +181,7 @@ static void add_month(task *t, json *body)
 res sched_me_dashboard(task *t, const request *in, reply *out)
 {
     call    c;
-    entries all;
+    entries all = {0};
     if (!call_begin(&c, t, in, out, TRACE_CLIENT, NULL) || !call_session(&c) || !places_ready(&c) ||
         !call_went(&c, read_groups(t, &c.who, &all)))
         return c.result;

@@ -303,14 +303,14 @@ static res drop(task *t, entity *e, bool is_new, void *ctx)
     return RES_OK;
 }
 
-/* Both rows, and nothing else. */
-static res change_rows(task *t, update_fn *fn, transition *x, member *ret)
+/* The row that decides. The caller counts then, and copies last: a copy that fails is a failure to be told,
+ * but whoever tries again finds the transition made, and would not count it. */
+static res change_row(task *t, update_fn *fn, transition *x, member *ret)
 {
     entity row;
     x->now = call_now(t->arena);
     TRY(update_entity(t, place_table(PLACE_GROUP_MEMBERS), x->who->group, str_of(x->who->user_key), fn, x,
                       &row));
-    TRY(write_copy(t, &row));
     *ret = of_row(t->arena, &row);
     return RES_OK;
 }
@@ -336,10 +336,11 @@ static void ensure_profile(task *t, const member *m, str display_name)
 res member_join(task *t, const member_who *who, join_rule rule, member *ret, member_status *ret_was)
 {
     transition x = {.who = who, .rule = rule};
-    TRY(change_rows(t, join, &x, ret));
+    TRY(change_row(t, join, &x, ret));
     if (x.was == MEMBER_INVITED)
         count_daily(t, COUNT_INVITES_ACCEPTED, 1);
     tell_counters(t, who->group, x.was, MEMBER_ACTIVE);
+    TRY(write_copy(t, &ret->row));
     if (x.was != MEMBER_ACTIVE || rule == JOIN_CLAIM)
         ensure_profile(t, ret, who->display_name);
     if (ret_was != NULL)
@@ -350,12 +351,14 @@ res member_join(task *t, const member_who *who, join_rule rule, member *ret, mem
 res member_invite(task *t, const member_who *who, bool keep_first, member *ret, member_status *ret_was)
 {
     transition x = {.who = who, .keep_first = keep_first};
-    TRY(change_rows(t, invite, &x, ret));
+    TRY(change_row(t, invite, &x, ret));
     if (x.was != MEMBER_ACTIVE) {
         count_daily(t, COUNT_INVITES_SENT, 1);
         tell_counters(t, who->group, x.was, MEMBER_INVITED);
-        ensure_profile(t, ret, who->display_name);
     }
+    TRY(write_copy(t, &ret->row));
+    if (x.was != MEMBER_ACTIVE)
+        ensure_profile(t, ret, who->display_name);
     *ret_was = x.was;
     return RES_OK;
 }
@@ -369,10 +372,10 @@ res member_remove(task *t, str group, str user_key, member *ret)
         return RES_NOT_FOUND;
     memcpy(who.user_key, user_key.at, SHA256_HEX);
     TRY(tables_get(t, place_table(PLACE_USER_GROUPS), user_key, group, &copy));
-    TRY(change_rows(t, drop, &x, ret));
+    TRY(change_row(t, drop, &x, ret));
     if (x.was != MEMBER_REMOVED)
         tell_counters(t, group, x.was, MEMBER_REMOVED);
-    return RES_OK;
+    return write_copy(t, &ret->row);
 }
 
 /* ---- notes in both rows ---- */
