@@ -46,7 +46,7 @@ static ignite_status status_now(const ignite *i)
     return (clock_wall_us() - asked_us) / 1000000 < i->grace_s ? IGNITE_CLOSING : IGNITE_CLOSED;
 }
 
-bool ignite_has_joined(const ignite *i, str person)
+static bool has_joined(const ignite *i, str person)
 {
     for (size_t n = 0; n < i->joined_count; n++)
         if (str_eq(i->joined[n], person))
@@ -62,7 +62,7 @@ static void read_joined(arena *a, ignite *i)
     i->joined = joined;
     for (json_iter it = json_each(list); json_next(&it) && i->joined_count < IGNITE_JOINED_MAX;) {
         str person = json_text(it.value, (str){0});
-        if (person.len > 0 && !ignite_has_joined(i, person))
+        if (person.len > 0 && !has_joined(i, person))
             joined[i->joined_count++] = person;
     }
 }
@@ -209,7 +209,7 @@ static res add(task *t, const state *now, void *ctx, json **ret_doc)
     ignite             i = of_state(t->arena, now);
     bool               taken = n->joins ? i.status == IGNITE_OPEN : ignite_takes_photos(&i), adds = n->joins;
     x->outcome = ignite_is(&i, n->session) && taken ? IGNITE_DONE : IGNITE_OVER;
-    if (adds && ignite_has_joined(&i, n->person))
+    if (adds && has_joined(&i, n->person))
         adds = false;
     else if (adds && x->outcome == IGNITE_DONE && i.joined_count == IGNITE_JOINED_MAX)
         x->outcome = IGNITE_FULL;

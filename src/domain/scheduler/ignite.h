@@ -29,10 +29,9 @@ typedef struct {
 res ignite_read(task *t, str group, ignite *ret) MUST_USE;
 
 bool        ignite_is(const ignite *i, str session); /* there is one, with that id */
-bool        ignite_has_joined(const ignite *i, str person);
-bool        ignite_takes_photos(const ignite *i); /* open, or still closing */
-const char *ignite_status_name(ignite_status s);  /* "OPEN" */
-const char *ignite_token_kind(const ignite *i);   /* "breakout" also when there is none */
+bool        ignite_takes_photos(const ignite *i);    /* open, or still closing */
+const char *ignite_status_name(ignite_status s);     /* "OPEN" */
+const char *ignite_token_kind(const ignite *i);      /* "breakout" also when there is none */
 
 /* An open one with nobody in it, for state.json. */
 json *ignite_new(arena *a, str created_by, bool invites, str *ret_session);
@@ -66,8 +65,8 @@ bool ignite_went(call *c, res r);
 bool ignite_photo_read(call *c, str base64, str said_mime, image *ret);
 res  ignite_photo_put(task *t, str group, str session, str person, const image *photo) MUST_USE;
 
-/* Mails a guest the link by which the address is verified, if mail is set up: in the background, for no table
- * waits for a mail service, and failures are but logged. */
+/* Mails a guest the link by which the address is verified, if mail is set up and the address has not had too
+ * many: in the background, for no table waits for a mail service, and failures are but logged. */
 void ignite_mail_link(str email, str group);
 
 /* The first so many characters. */

@@ -200,8 +200,7 @@ res sched_ignite_join(task *t, const request *in, reply *out)
     json_set_str(body, "breakoutGroupId", j.group);
     json_set_str(body, "tokenKind", str_of(ignite_token_kind(&j.now)));
     if (!j.signed_in) {
-        if (!ignite_has_joined(&j.now, str_of(j.c.who.user_key)))
-            ignite_mail_link(j.c.who.email, j.group);
+        ignite_mail_link(j.c.who.email, j.group);
         json_set_str(body, "sessionId", j.c.who.id);
         json_set_str(body, "graceExpiresAtUtc", j.c.who.expires_at);
         json_set_bool(body, "requiresVerification", true);

@@ -11,6 +11,8 @@
 #include "core/id.h"
 #include "core/log.h"
 #include "domain/scheduler/ignite.h"
+#include "domain/scheduler/link_limit.h"
+#include "domain/scheduler/links.h"
 #include "domain/scheduler/mail.h"
 #include "domain/scheduler/settings.h"
 #include "runtime/background.h"
@@ -33,10 +35,11 @@ static str link_of(arena *a, const letter *l)
                                    .issued_s = now_s,
                                    .expires_s = now_s + AUTH_TOKEN_SECONDS};
     str                   text = auth_token_make(a, s->link_secret, &token), base = s->web_base_url;
-    if (str_ends(base, STR("/")))
+    while (str_ends(base, STR("/")))
         base.len--;
-    return arena_strf(a, "%.*s/#/auth/consume?token=%.*s&attemptId=%.*s&returnTo=%%2Fg%%2F%s%%2Fapp",
-                      STR_ARG(base), STR_ARG(text), STR_ARG(id_uuid(attempt)), l->group);
+    return arena_strf(a, "%.*s/#/auth/consume?token=%.*s&attemptId=%.*s&returnTo=%.*s", STR_ARG(base),
+                      STR_ARG(links_escape(a, text)), STR_ARG(id_uuid(attempt)),
+                      STR_ARG(links_escape(a, token.return_to)));
 }
 
 static res send_letter(task *t, void *ctx)
@@ -65,7 +68,7 @@ void ignite_mail_link(str email, str group)
 {
     const sched_settings *s = sched_settings_get();
     if (s->link_secret.len == 0 || s->web_base_url.len == 0 || !mail_configured() ||
-        email.len > AUTH_EMAIL_MAX || group.len > UUID_TEXT)
+        email.len > AUTH_EMAIL_MAX || group.len > UUID_TEXT || link_limit_take(LIMIT_ADDRESS, email) > 0)
         return;
     letter *l = calloc(1, sizeof *l);
     if (l == NULL)
