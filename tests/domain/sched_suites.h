@@ -27,6 +27,12 @@
     X(sched_members)    \
     X(sched_purge)      \
     X(sched_start)
+#define SCHED_SUITES(X)    \
+    X(sched_ignite)        \
+    X(sched_ignite_faults) \
+    X(sched_ignite_join)   \
+    X(sched_ignite_photo)  \
+    X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
