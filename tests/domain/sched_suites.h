@@ -6,10 +6,12 @@
 
 #include <check.h>
 
-#define SCHED_SUITES(X) X(sched_appointments) X(sched_me)
-#define SCHED_SUITES(X) \
-    X(sched_ai)         \
-    X(sched_me)
+#define SCHED_SUITES(X)   \
+    X(sched_ai)           \
+    X(sched_appointments) \
+    X(sched_events)       \
+    X(sched_me)           \
+    X(sched_scan)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
