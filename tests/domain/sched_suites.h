@@ -9,23 +9,17 @@
 #define SCHED_SUITES(X)   \
     X(sched_ai)           \
     X(sched_appointments) \
+    X(sched_auth)         \
     X(sched_events)       \
+    X(sched_gate)         \
+    X(sched_groups)       \
+    X(sched_login)        \
+    X(sched_mail)         \
     X(sched_me)           \
-    X(sched_scan)
-#define SCHED_SUITES(X) \
-    X(sched_auth)       \
-    X(sched_gate)       \
-    X(sched_groups)     \
-    X(sched_login)      \
-    X(sched_mail)       \
-    X(sched_me)         \
-    X(sched_members)    \
-    X(sched_usage)      \
+    X(sched_members)      \
+    X(sched_scan)         \
+    X(sched_usage)        \
     X(sched_user)
-#define SCHED_SUITES(X) X(sched_appointments) X(sched_me)
-#define SCHED_SUITES(X) \
-    X(sched_ai)         \
-    X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

@@ -359,6 +359,48 @@ RIG_TEST(a_rescan_that_fails_says_so_in_the_appointment)
     model_off();
 }
 
+/* ---- failures inside ---- */
+
+static const desk *tortured;
+static str         tortured_id;
+
+static void revive(task *t)
+{
+    bool was;
+    OK(appointment_restore(t, tortured->group, tortured_id, &tortured->by, &was));
+}
+
+static const struct {
+    const char *path;
+    bool        is_get, has_picture;
+} tortures[] = {
+    {"/api/scanAppointment", false, true},
+    {"/api/appointmentScanImage", true, false},
+    {"/api/appointmentScanDelete", false, false},
+    {"/api/appointmentScanRescan", false, true},
+};
+
+enum { TORTURES = sizeof tortures / sizeof *tortures };
+
+RIG_TEST(no_call_about_a_scan_minds_where_it_is_broken)
+{
+    desk d = desk_with_model(t);
+    tortured = &d;
+    tortured_id = scanned(t, &d);
+    model_forget();
+    model_says("{\"title\":\"Alone\",\"date\":\"2026-03-05\"}");
+    str query =
+        arena_strf(scratch(), "?groupId=%.*s&appointmentId=%.*s", STR_ARG(d.group), STR_ARG(tortured_id));
+    const char *target = tortures[i].is_get ? textf("%s%s", tortures[i].path, query.at) : tortures[i].path;
+    const char *more =
+        tortures[i].has_picture ? ",\"imageMime\":\"image/jpeg\",\"imageBase64\":\"/9j/4AAQSkZJRg==\"" : "";
+    const char *body = textf("{\"groupId\":\"%s\",\"appointmentId\":\"%s\"%s}",
+                             arena_cstr(scratch(), d.group), arena_cstr(scratch(), tortured_id), more);
+    rig_request in = people_request(d.session, target, tortures[i].is_get ? NULL : body);
+    rig_torture(t, &in, 200, (const int[]){500, 502, 0}, revive);
+    model_off();
+}
+
 Suite *suite_sched_scan(void)
 {
     Suite *s = suite_create("sched_scan");
@@ -376,6 +418,7 @@ Suite *suite_sched_scan(void)
     tcase_add_test(c, deleting_a_scan_deletes_the_appointment_softly);
     tcase_add_test(c, a_rescan_answers_at_once_and_overwrites_later);
     tcase_add_test(c, a_rescan_that_fails_says_so_in_the_appointment);
+    tcase_add_loop_test(c, no_call_about_a_scan_minds_where_it_is_broken, 0, TORTURES);
     suite_add_tcase(s, c);
     return s;
 }
