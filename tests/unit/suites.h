@@ -44,6 +44,7 @@
     X(actions_versions)    \
     X(auth)                \
     X(sched_plan)          \
+    X(sched_scan_read)     \
     X(sched_when)          \
     X(service)             \
     X(asset)               \
