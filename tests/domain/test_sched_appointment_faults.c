@@ -2,16 +2,19 @@
  * a scripted service.
  *
  * SPDX-License-Identifier: MIT */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/buf.h"
 #include "domain/sched_appointments.h"
 #include "domain/sched_suites.h"
 #include "domain/scheduler/events.h"
 
 #define GROUP STR("6a1f0c3e-0000-4000-8000-000000000001")
-#define OLD   "2026-01-01T00:00:00.000Z"
-#define NEW   "2099-01-01T00:00:00.000Z"
+enum { PAGE_ROWS = 1000, HANDLER_MEMORY = 64 * MIB };
+#define OLD "2026-01-01T00:00:00.000Z"
+#define NEW "2099-01-01T00:00:00.000Z"
 
 static const char *const document =
     "{\"id\":\"x\",\"code\":\"APPT-1\",\"schemaVersion\":2,\"title\":\"t\",\"start\":\"2026-03-05T10:00:00."
@@ -22,6 +25,7 @@ static const char *const document =
 static struct {
     atomic_int  put_refusals, row_refusals, refusal;
     atomic_int  puts, gets, queries, rows, lists, others;
+    atomic_bool rows_are_endless;
     atomic_bool row_is_newer; /* after a refusal somebody else has written it */
 } service;
 
@@ -65,6 +69,29 @@ static const char *query_rows(void)
               GROUP.at, newer ? NEW : OLD));
 }
 
+/* Pages without end. */
+static const char *endless_rows(void)
+{
+    static atomic_int page;
+    int               first = atomic_fetch_add(&page, 1) * PAGE_ROWS;
+    buf               all;
+    buf_init(&all, NULL, 4 * MIB);
+    for (int n = first; n < first + PAGE_ROWS; n++)
+        (void)buf_addf(
+            &all,
+            "%s{\"odata.etag\":\"W/\\\"1\\\"\",\"PartitionKey\":\"%s\",\"RowKey\":\"20260305100000Z|%d\","
+            "\"appointmentId\":\"%d\",\"status\":\"active\",\"hasScan\":false,\"isDeleted\":false,"
+            "\"createdAt\":\"" OLD "\",\"updatedAt\":\"" OLD "\",\"code\":\"APPT-%d\",\"codeNo\":%d}",
+            n == first ? "{\"value\":[" : ",", GROUP.at, n, n, n + 1, n + 1);
+    (void)buf_add(&all, STR("]}"));
+    (void)buf_add_char(&all, '\0');
+    const char *bytes = with_body("Content-Type: application/json\r\nx-ms-continuation-NextPartitionKey: "
+                                  "p\r\nx-ms-continuation-NextRowKey: r\r\n",
+                                  all.at);
+    buf_free(&all);
+    return bytes;
+}
+
 static const char *read_blob(str line)
 {
     static const char *const headers =
@@ -80,19 +107,25 @@ static const char *read_blob(str line)
     return with_body(headers, document);
 }
 
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* each connection has a thread */
+
 static void answer(void *ctx, const wire_request *asked, wire_answer *ret)
 {
     str  line = str_slice(asked->head, 0, str_find_char(asked->head, '\r'));
     bool get = str_starts(line, STR("GET"));
     (void)ctx;
+    pthread_mutex_lock(&one_at_a_time);
     if (str_has(line, STR("AppointmentsIndex")))
-        ret->bytes = get ? query_rows() : write_row();
+        ret->bytes = !get                                     ? write_row()
+                     : atomic_load(&service.rows_are_endless) ? endless_rows()
+                                                              : query_rows();
     else if (str_has(line, STR(".json")) || str_has(line, STR("comp=list")))
         ret->bytes = get ? read_blob(line) : write_blob();
     else {
         atomic_fetch_add(&service.others, 1);
         ret->bytes = "HTTP/1.1 201 X\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n";
     }
+    pthread_mutex_unlock(&one_at_a_time);
 }
 
 /* ---- cases ---- */
@@ -149,6 +182,31 @@ START_TEST(an_update_beside_others_costs_what_it_must)
 }
 END_TEST
 
+/* ---- lists ---- */
+
+static void list_them(task *t, int i)
+{
+    json           *snapshot;
+    const json_val *v;
+    size_t          before = arena_used_bytes(t->arena);
+    (void)i;
+    OK(appointments_snapshot(t, GROUP, &snapshot));
+    str text = json_print(t->arena, snapshot);
+    ck_assert_uint_lt(arena_used_bytes(t->arena) - before, HANDLER_MEMORY); /* what a request has */
+    OK(json_parse(t->arena, text, &v, NULL));
+    ck_assert_uint_eq(json_len(json_get(v, "appointments")), APPOINTMENTS_LISTED_MAX);
+    ck_assert(json_truth(json_get(v, "truncated"), false));
+}
+
+START_TEST(beyond_five_thousand_a_list_says_so_and_fits_into_a_request)
+{
+    wire *w = start(0, 0, 412, false);
+    atomic_store(&service.rows_are_endless, true);
+    rig_run(rig_wire_store(w), list_them, 0);
+    wire_stop(w);
+}
+END_TEST
+
 /* ---- events ---- */
 
 static void append_it(task *t, int i)
@@ -173,6 +231,7 @@ Suite *suite_sched_appointment_faults(void)
     Suite *s = suite_create("sched_appointment_faults");
     TCase *c = live_case("appointments beside others");
     tcase_add_loop_test(c, an_update_beside_others_costs_what_it_must, 0, CASES);
+    tcase_add_test(c, beyond_five_thousand_a_list_says_so_and_fits_into_a_request);
     tcase_add_loop_test(c, an_event_is_tried_four_times_beside_others, 0, 2);
     suite_add_tcase(s, c);
     return s;
