@@ -46,6 +46,7 @@
     X(sched_form_data)     \
     X(sched_image)         \
     X(sched_plan)          \
+    X(sched_scan_read)     \
     X(sched_when)          \
     X(service)             \
     X(asset)               \
