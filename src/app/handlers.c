@@ -29,6 +29,7 @@ const handler handlers[] = {
     {"openapi", service_openapi, 5000, 0},
     {"schedAuthConsumeLink", sched_consume_link, 30000, 16 * KIB},
     {"schedAuthRequestLink", sched_request_link, 30000, 16 * KIB},
+    {"schedChat", sched_chat, 470000, 256 * KIB},
     {"schedGroupClaim", sched_group_claim, 30000, 16 * KIB},
     {"schedGroupCreate", sched_group_create, 30000, 16 * KIB},
     {"schedGroupDecline", sched_group_decline, 30000, 16 * KIB},
