@@ -10,7 +10,8 @@
     X(sched_ai)           \
     X(sched_appointments) \
     X(sched_chat)         \
-    X(sched_me)
+    X(sched_me)           \
+    X(sched_planner)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

@@ -68,9 +68,10 @@ static void copy_text(json *to, const json_val *from, const char *name)
 static json *appointment_piece(arena *a, const appointment *p, const person *people, size_t count)
 {
     json *v = json_object(a);
+    when  time = plan_time_of(p);
     json_set_str(v, "code", p->code);
     json_set_str(v, "title", p->title);
-    json_set_str(v, "when", plan_time_text(a, &p->time));
+    json_set_str(v, "when", plan_time_text(a, &time));
     copy_text(v, p->doc, "timezone");
     copy_text(v, p->doc, "location");
     copy_text(v, p->doc, "notes");

@@ -51,7 +51,7 @@ static res read_draft(work *w, str code, draft **ret)
     TRY(r);
     TRY(check_version(w, &d->was));
     d->title = d->was.title;
-    d->time = d->was.time;
+    d->time = plan_time_of(&d->was);
     d->deleted = d->was.deleted;
     d->location = json_text(json_get(d->was.doc, "location"), (str){0});
     d->notes = json_text(json_get(d->was.doc, "notes"), (str){0});
@@ -113,8 +113,7 @@ typedef struct {
 static parts parts_of(work *w, const draft *d)
 {
     const when *x = &d->time;
-    str         stored = json_text(json_get(d->was.doc, "timezone"), (str){0});
-    parts       p = {.z = plan_zone(x->zone.len > 0 ? x->zone : stored, w->run->zone),
+    parts       p = {.z = plan_zone(x->zone, w->run->zone),
                      .date = json_text(json_get(d->was.doc, "date"), (str){0})};
     civil_time  c;
     if (x->status == TIME_UNRESOLVED || x->start_us == 0)

@@ -20,9 +20,11 @@ static res list_appointments(work *w)
     TRY(appointments_list(w->t, w->run->group, &list, &count, &truncated));
     if (count == 0)
         plan_say(w, "No appointments found.");
-    for (size_t i = 0; i < count && i < LISTED_MAX; i++)
+    for (size_t i = 0; i < count && i < LISTED_MAX; i++) {
+        when time = plan_time_of(&list[i]);
         plan_say(w, "%.*s — %.*s, %.*s", STR_ARG(list[i].code), STR_ARG(list[i].title),
-                 STR_ARG(plan_time_text(w->a, &list[i].time)));
+                 STR_ARG(plan_time_text(w->a, &time)));
+    }
     if (count > LISTED_MAX)
         plan_say(w, "… and %zu more", count - LISTED_MAX);
     return RES_OK;

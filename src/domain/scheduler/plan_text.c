@@ -92,6 +92,14 @@ static str local_text(arena *a, const zone *z, int64_t us, bool with_time)
     return arena_strf(a, "%04d-%02d-%02d %02d:%02d", c.year, c.month, c.day, c.hour, c.minute);
 }
 
+when plan_time_of(const appointment *p)
+{
+    when time = p->time;
+    if (time.zone.len == 0)
+        time.zone = json_text(json_get(p->doc, "timezone"), (str){0});
+    return time;
+}
+
 str plan_time_text(arena *a, const when *time)
 {
     const zone *z = plan_zone(time->zone, (str){0});

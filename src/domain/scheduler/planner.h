@@ -97,6 +97,7 @@ const json_val *json_frozen(arena *a, const json *v);
 const zone *plan_zone(str wanted, str otherwise); /* never NULL */
 str         plan_code(arena *a, str text);        /* "appt 1" is "APPT-1"; what is no code stays as it is */
 str         plan_clean_location(arena *a, str text);
+when        plan_time_of(const appointment *p);         /* with the document's zone, if the time names none */
 str         plan_time_text(arena *a, const when *time); /* "2026-03-03 10:00 (60m)" */
 
 #endif
