@@ -12,6 +12,17 @@
     X(sched_chat)         \
     X(sched_me)           \
     X(sched_planner)
+    X(sched_auth)         \
+    X(sched_events)       \
+    X(sched_gate)         \
+    X(sched_groups)       \
+    X(sched_login)        \
+    X(sched_mail)         \
+    X(sched_me)           \
+    X(sched_members)      \
+    X(sched_scan)         \
+    X(sched_usage)        \
+    X(sched_user)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

@@ -177,6 +177,8 @@ res index_put(task *t, str group, str id, const json_val *doc, index_rows rows, 
 {
     for (unsigned tries = 1;; tries++) {
         const entity *newest = rows.len > 0 ? rows.at : NULL;
+        if (newest == NULL)
+            rows = (index_rows){0};
         if (newest != NULL && !index_is_behind(newest, doc)) { /* somebody else has mended it, or is ahead */
             *ret = *newest;
             return RES_OK;

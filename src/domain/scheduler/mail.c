@@ -99,7 +99,7 @@ mail_result mail_send(task *t, const mail *m, str *ret_said)
     if (full.reply_to.len == 0)
         full.reply_to = sched_settings_get()->mail_reply_to;
     mail_result r = send_one_way(t, &full, &said);
-    said = to.len > 0 ? for_keeping(t->arena, said, to) : (str){0};
+    said = r != MAIL_SENT && to.len > 0 ? for_keeping(t->arena, said, to) : (str){0};
     if (r != MAIL_SENT) {
         str host = str_from(to, str_find_char(to, '@') + 1);
         log_warn("a mail to '%.*s' was not sent, %s: %.*s", STR_ARG(host), mail_reason(r), STR_ARG(said));

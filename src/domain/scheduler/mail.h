@@ -24,8 +24,9 @@ typedef enum {
 } mail_result;
 
 bool        mail_configured(void);
-/* Never fails the call: says what became of it; *ret_said (may be NULL) is the provider's word, at most 200
- * characters, without the address. */
+/* Never fails the call: says what became of it; *ret_said (may be NULL) is the provider's word on a failure,
+ * at most 200 characters, without the address. A task that was stopped gets MAIL_TRANSIENT: look at
+ * task_stopped. Takes 20 s at the most. */
 mail_result mail_send(task *t, const mail *m, str *ret_said);
 const char *mail_reason(mail_result r);       /* "invalid_address" */
 const char *mail_reason_label(mail_result r); /* for people */
