@@ -9,10 +9,8 @@
 #define SCHED_SUITES(X)   \
     X(sched_ai)           \
     X(sched_appointments) \
-    X(sched_chat)         \
-    X(sched_me)           \
-    X(sched_planner)
     X(sched_auth)         \
+    X(sched_chat)         \
     X(sched_events)       \
     X(sched_gate)         \
     X(sched_groups)       \
@@ -20,6 +18,7 @@
     X(sched_mail)         \
     X(sched_me)           \
     X(sched_members)      \
+    X(sched_planner)      \
     X(sched_scan)         \
     X(sched_usage)        \
     X(sched_user)

@@ -527,6 +527,61 @@ RIG_TEST(a_person_has_twenty_rules_at_most)
     ck_assert_uint_eq(rules_now(t, x.group), 20);
 }
 
+/* ---- failures inside ---- */
+
+static table_of_ann tortured;
+
+static void forget_again(task *t)
+{
+    (void)t;
+    chat_forget_for_test();
+}
+
+static void propose_again(task *t)
+{
+    state    s;
+    chat_key k = chat_key_of(t->arena, tortured.group, tortured.ann);
+    OK(state_read(t, tortured.group, &s));
+    json *etag = json_object(t->arena);
+    json_set_str(etag, "etag", s.etag);
+    str quoted = str_from(json_print(t->arena, etag), 1); /* "etag":"…"} */
+    str text = arena_strf(t->arena,
+                          "{\"id\":\"1\",%.*s,\"actions\":[{\"type\":\"set_appointment_notes\",\"code\":"
+                          "\"APPT-1\",\"notes\":\"n\"},{\"type\":\"add_rule\",\"personId\":\"ann\",\"kind\":"
+                          "\"available\",\"date\":\"2026-03-03\"}],\"touched\":[]}",
+                          STR_ARG(str_slice(quoted, 0, quoted.len - 1)));
+    chat_forget_for_test();
+    ck_assert(chat_propose(&k, text));
+}
+
+static const struct {
+    const char     *message, *more;
+    rig_between_fn *between;
+} tortures[] = {
+    {"appointments", "", forget_again},
+    {"dentist please", "", forget_again},
+    {"yes", "", propose_again},
+    {"busy", ",\"ruleMode\":\"draft\"", forget_again},
+};
+
+RIG_TEST(the_chat_survives_failing_memory_and_cancelled_waits)
+{
+    static const int tolerated[] = {500, 502, 409, 0};
+    model_on();
+    rig_log_capture();
+    model_says(i == 3 ? "{\"kind\":\"question\",\"message\":\"When?\"}" : ADD);
+    ck_assert_int_eq(setenv("USAGE_DAILY_REQUEST_LIMIT", "1000000", 1), 0);
+    ck_assert_int_eq(setenv("USAGE_DAILY_TOKEN_LIMIT", "100000000", 1), 0);
+    tortured = sit_down(t);
+    (void)dentist(t, &tortured);
+    str body = arena_strf(t->arena, "{\"groupId\":\"%.*s\",\"message\":\"%s\",\"personId\":\"%.*s\"%s}",
+                          STR_ARG(tortured.group), tortures[i].message, STR_ARG(people_user_key(ANN)),
+                          tortures[i].more);
+    rig_request in = people_request(tortured.ann, "/api/chat", body.at);
+    rig_torture(t, &in, 200, tolerated, tortures[i].between);
+    model_off();
+}
+
 Suite *suite_sched_chat(void)
 {
     Suite *s = suite_create("sched_chat");
@@ -552,6 +607,7 @@ Suite *suite_sched_chat(void)
     tcase_add_test(c, drafted_intervals_are_saved_without_a_model);
     tcase_add_test(c, what_is_wrong_with_rules_is_400_before_anything_is_saved);
     tcase_add_test(c, a_person_has_twenty_rules_at_most);
+    tcase_add_loop_test(c, the_chat_survives_failing_memory_and_cancelled_waits, 0, COUNT(tortures));
     suite_add_tcase(s, c);
     return s;
 }
