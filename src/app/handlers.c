@@ -33,6 +33,7 @@ const handler handlers[] = {
     {"schedAuthConsumeLink", sched_consume_link, 30000, 16 * KIB},
     {"schedAuthRequestLink", sched_request_link, 30000, 16 * KIB},
     {"schedDiagnoseOpenai", sched_diagnose, 15000, 0},
+    {"schedChat", sched_chat, 470000, 256 * KIB},
     {"schedGroupClaim", sched_group_claim, 30000, 16 * KIB},
     {"schedGroupCreate", sched_group_create, 30000, 16 * KIB},
     {"schedGroupDecline", sched_group_decline, 30000, 16 * KIB},

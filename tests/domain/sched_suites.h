@@ -10,12 +10,16 @@
     X(sched_ai)           \
     X(sched_appointments) \
     X(sched_auth)         \
+    X(sched_chat)         \
+    X(sched_events)       \
     X(sched_gate)         \
     X(sched_groups)       \
     X(sched_login)        \
     X(sched_mail)         \
     X(sched_me)           \
     X(sched_members)      \
+    X(sched_planner)      \
+    X(sched_scan)         \
     X(sched_usage)        \
     X(sched_user)
 #define SCHED_SUITES(X) \

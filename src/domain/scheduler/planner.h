@@ -44,24 +44,60 @@ bool        plan_is_mutating(const plan_action *p);
 bool        plan_is_for_rules(const plan_action *p); /* of rule mode alone: add_rule_v2_draft, …_confirm */
 const char *plan_type(const plan_action *p);         /* "set_appointment_date" */
 
+/* Which version of an appointment somebody has agreed to change. */
+typedef struct {
+    str id, etag;
+} plan_touched;
+
 /* What the actions would do, or did: a line each. */
 typedef struct {
-    str   *lines;
-    size_t line_count;
-    bool   all_applied;
-    bool   state_changed; /* of state.json: rules, free roster */
+    str          *lines;
+    size_t        line_count;
+    bool          all_applied;
+    bool          state_changed; /* of state.json: rules, free roster */
+    plan_touched *touched;       /* appointments that were there before */
+    size_t        touched_count;
+    str           identity; /* set_identity: whose id; empty: not said */
+    str           unknown;  /* the first code that is nothing's; empty: all were known */
 } plan_effects;
 
 typedef struct {
-    str   group, zone;
-    actor by;
-    state now;     /* state.json as read */
-    bool  dry_run; /* nothing is written */
+    str                 group, zone;
+    actor               by;
+    state               now;      /* state.json as read */
+    bool                dry_run;  /* nothing is written */
+    const plan_touched *expected; /* as agreed to; those that are not named may be of any version */
+    size_t              expected_count;
 } plan_run;
 
-/* In order, each on what the ones before have made of it. RES_CONFLICT: somebody else has changed something.
- */
+/* In order, each on what the ones before have made of it. RES_CONFLICT: somebody else has changed something;
+ * nothing is written when that shows before the first write. */
 res plan_execute(task *t, const plan_run *run, const plan_action *actions, size_t count,
                  plan_effects *ret) MUST_USE;
+
+/* ---- pieces that rule mode and prompts share ---- */
+
+typedef struct {
+    str             id, name, zone;
+    bool            member, active; /* a member is of the tables, the others of state.json's people[] */
+    const json_val *row;            /* of people[]; NULL: none */
+} person;
+/* Active members by name, and the free roster. */
+res           people_of(task *t, str group, const state *s, person **ret, size_t *ret_count) MUST_USE;
+const person *person_named(const person *list, size_t count, str id_or_name); /* NULL: nobody */
+
+enum { RULES_PER_PERSON_MAX = 20 };
+
+/* One availability rule's span of time; false: it has none. */
+bool            rule_span(arena *a, const json_val *rule, const zone *z, int64_t *ret_from, int64_t *ret_to);
+json           *rule_json(arena *a, str code, str person, bool available, const when *time, str desc);
+str             rule_next_code(arena *a, const json_val *const *rules, size_t count);
+const json_val *json_frozen(arena *a, const json *v);
+
+const zone *plan_zone(str wanted, str otherwise); /* never NULL */
+str         plan_code(arena *a, str text);        /* "appt 1" is "APPT-1"; what is no code stays as it is */
+str         plan_clean_location(arena *a, str text);
+when        plan_time_of(const appointment *p);         /* with the document's zone, if the time names none */
+str         plan_time_text(arena *a, const when *time); /* "2026-03-03 10:00 (60m)" */
 
 #endif
