@@ -6,9 +6,10 @@
 
 #include <check.h>
 
-#define SCHED_SUITES(X) X(sched_appointments) X(sched_me)
-#define SCHED_SUITES(X) \
-    X(sched_ai)         \
+#define SCHED_SUITES(X)   \
+    X(sched_ai)           \
+    X(sched_appointments) \
+    X(sched_direct)       \
     X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
