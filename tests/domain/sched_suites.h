@@ -11,6 +11,14 @@
     X(sched_appointments) \
     X(sched_direct)       \
     X(sched_me)
+#define SCHED_SUITES(X) \
+    X(sched_auth)       \
+    X(sched_gate)       \
+    X(sched_groups)     \
+    X(sched_invite)     \
+    X(sched_me)         \
+    X(sched_members)    \
+    X(sched_purge)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
