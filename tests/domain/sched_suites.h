@@ -9,15 +9,14 @@
 #define SCHED_SUITES(X)   \
     X(sched_ai)           \
     X(sched_appointments) \
+    X(sched_auth)         \
     X(sched_direct)       \
-    X(sched_me)
-#define SCHED_SUITES(X) \
-    X(sched_auth)       \
-    X(sched_gate)       \
-    X(sched_groups)     \
-    X(sched_invite)     \
-    X(sched_me)         \
-    X(sched_members)    \
+    X(sched_direct_more)  \
+    X(sched_gate)         \
+    X(sched_groups)       \
+    X(sched_invite)       \
+    X(sched_me)           \
+    X(sched_members)      \
     X(sched_purge)
 
 #define DECLARE(name) Suite *suite_##name(void);

@@ -1,6 +1,8 @@
 /* test_sched_direct.c -- POST /api/direct: the gate, the members of actions, edits, details, messages.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "core/clock.h"
 #include "core/iso8601.h"
 #include "domain/sched_direct.h"
@@ -124,7 +126,6 @@ static const struct {
     {"{\"type\":7}", "action.type is required"},
     {"{\"type\":\"  \"}", "action.type is required"},
     {"{\"type\":\"fly\"}", "unsupported action type: fly"},
-    {"{\"type\":\"seed_sample_data\"}", "unsupported action type: seed_sample_data"},
     {"{\"type\":\"set_appointment_date\",\"date\":\"2026-03-05\"}", "code is required"},
     {"{\"type\":\"set_appointment_date\",\"code\":7,\"date\":\"2026-03-05\"}", "code is required"},
     {"{\"type\":\"set_appointment_date\",\"code\":\"APPT-1\"}", "date is required"},
@@ -383,6 +384,18 @@ RIG_TEST(a_deleted_appointment_leaves_the_list_and_comes_back)
     ck_assert(rig_bool(&g, "ok"));
 }
 
+RIG_TEST(samples_are_for_trying_out_alone)
+{
+    desk d = desk_open(t);
+    ck_status(direct_ask(t, &d, "{\"type\":\"seed_sample_data\"}"), 404);
+    ck_assert_uint_eq(desk_rows(t, d.group).len, 0);
+    ck_assert_int_eq(setenv("DOGFOOD", "1", 1), 0);
+    sched_settings_forget_for_test();
+    got g = direct_ask(t, &d, "{\"type\":\"seed_sample_data\"}");
+    ck_status(g, 200);
+    ck_assert_uint_eq(json_len(rig_at(&g, "snapshot/appointments")), 3);
+}
+
 /* ---- detail ---- */
 
 static got detail_of(task *t, const desk *d, str id)
@@ -556,6 +569,7 @@ Suite *suite_sched_direct(void)
     tcase_add_test(c, an_empty_start_makes_a_whole_day_and_an_empty_length_is_missing);
     tcase_add_test(c, an_unknown_code_is_told_with_the_snapshot);
     tcase_add_test(c, a_deleted_appointment_leaves_the_list_and_comes_back);
+    tcase_add_test(c, samples_are_for_trying_out_alone);
     tcase_add_test(c, a_detail_is_of_index_and_document_alone);
     tcase_add_test(c, a_message_is_kept_once_however_often_it_is_sent);
     tcase_add_test(c, a_proposal_is_pending_paused_edited_and_closed);

@@ -116,7 +116,8 @@ const zone *direct_app_zone(void);
 
 /* direct_edit.c */
 direct_fn direct_create_blank, direct_list, direct_set_date, direct_set_start_time, direct_set_duration,
-    direct_set_location, direct_set_notes, direct_set_desc, direct_reschedule, direct_delete, direct_restore;
+    direct_set_location, direct_set_notes, direct_set_desc, direct_reschedule, direct_delete, direct_restore,
+    direct_seed_samples;
 /* direct_detail.c */
 direct_fn direct_detail;
 /* direct_message.c */

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "core/clock.h"
 #include "domain/scheduler/direct.h"
+#include "domain/scheduler/settings.h"
+
+static const int64_t DAY_US = INT64_C(86400000000);
 
 /* ---- new, and all of them ---- */
 
@@ -230,4 +233,42 @@ res direct_restore(direct *d)
     if (!direct_went(d, r))
         return d->c.result;
     return was ? with_note(d, "Already active", id) : direct_snapshot(d);
+}
+
+/* ---- something to look at ---- */
+
+static const struct {
+    const char *title, *place, *start;
+    int         in_days, minutes;
+} samples[] = {
+    {"Dentist", "12 Main Street", "09:30", 1, 45},
+    {"Parents' evening", "School", "19:00", 3, 90},
+    {"Birthday", "At home", "", 9, 0},
+};
+
+static bool add_sample(direct *d, int i)
+{
+    appointment        p;
+    civil_time         day;
+    actor              by = direct_actor(d);
+    const zone        *z = direct_app_zone();
+    appointment_change c = {.set = SET_TITLE | SET_LOCATION | SET_TIME,
+                            .title = str_of(samples[i].title),
+                            .location = str_of(samples[i].place)};
+    zone_local(z, clock_wall_us() + samples[i].in_days * DAY_US, &day);
+    str date = arena_strf(d->c.a, "%04d-%02d-%02d", day.year, day.month, day.day);
+    return direct_went(d,
+                       when_make(d->c.a, date, str_of(samples[i].start), samples[i].minutes, z, &c.time)) &&
+           direct_went(d, appointment_create(d->c.t, d->group, (str){0}, &c, &by, &p));
+}
+
+/* For trying out: there is no such action elsewhere. */
+res direct_seed_samples(direct *d)
+{
+    if (!sched_settings_get()->dogfood)
+        return call_refuse(&d->c, 404, "not_found", NULL, "Not found");
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        if (!add_sample(d, (int)i))
+            return d->c.result;
+    return direct_snapshot(d);
 }

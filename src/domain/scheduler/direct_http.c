@@ -18,6 +18,7 @@ enum {
     CODE_MAX = 40,
     ZONE_MAX = 64,
     EMAIL_MAX = 254,
+    NAME_MAX = 60,
     VALUE_MAX = 300,
     MAIL_TEXT_MAX = 2000,
     WORDS_MAX = 1000
@@ -91,6 +92,7 @@ static const direct_action actions[] = {
      true,
      {APPOINTMENT, {"offsetMinutes", MEMBER_NUMBER, 5, 10080, NULL}, MAYBE("message", NOTES_MAX), REQUEST}},
     {"create_blank_appointment", direct_create_blank, false, {ZONE}},
+    {"create_blank_person", direct_create_person, false, {{NULL, MEMBER_NO_MORE, 0, 0, NULL}}},
     {"create_suggestion",
      direct_create_suggestion,
      true,
@@ -99,6 +101,7 @@ static const direct_action actions[] = {
      direct_delete,
      false,
      {MAYBE("appointmentId", DIRECT_ID_MAX), MAYBE("code", CODE_MAX)}},
+    {"delete_person", direct_delete_person, false, {ID("personId")}},
     {"dismiss_appointment_proposal",
      direct_dismiss_proposal,
      true,
@@ -134,6 +137,7 @@ static const direct_action actions[] = {
      direct_react_suggestion,
      true,
      {APPOINTMENT, ID("suggestionId"), CHOICE("reaction", reactions)}},
+    {"reactivate_person", direct_reactivate_person, false, {ID("personId")}},
     {"remove_constraint",
      direct_remove_constraint,
      true,
@@ -151,6 +155,7 @@ static const direct_action actions[] = {
      direct_resume_proposal,
      true,
      {APPOINTMENT, ID("proposalId"), MAYBE("clientRequestId", DIRECT_ID_MAX)}},
+    {"seed_sample_data", direct_seed_samples, false, {{NULL, MEMBER_NO_MORE, 0, 0, NULL}}},
     {"send_appointment_update_email",
      direct_send_update,
      true,
@@ -164,6 +169,10 @@ static const direct_action actions[] = {
      {CODE, MAYBE("location", LOCATION_MAX), MAYBE("locationRaw", LOCATION_MAX)}},
     {"set_appointment_notes", direct_set_notes, false, {CODE, MAYBE("notes", NOTES_MAX)}},
     {"set_appointment_start_time", direct_set_start_time, false, {CODE, START}},
+    {"update_person",
+     direct_update_person,
+     false,
+     {ID("personId"), NEEDED("name", NAME_MAX), MAYBE("email", EMAIL_MAX)}},
 };
 
 enum { ACTIONS = sizeof actions / sizeof *actions };
