@@ -100,6 +100,7 @@ void rig_run(const store_options *on, rig_fn *body, int i)
 {
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         ck_assert_int_eq(setenv(names[n].setting, live_name(names[n].prefix), 1), 0);
+    ck_assert_int_eq(setenv("REMINDER_TICK_SCHEDULE", "0 * * * * *", 1), 0); /* as local.settings.json */
     rig.body = body;
     rig.i = i;
     rig.gone = false;

@@ -52,6 +52,14 @@
     X(sched_scan)               \
     X(sched_usage)              \
     X(sched_user)
+    X(sched_direct)       \
+    X(sched_direct_more)  \
+    X(sched_gate)         \
+    X(sched_groups)       \
+    X(sched_invite)       \
+    X(sched_me)           \
+    X(sched_members)      \
+    X(sched_purge)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

@@ -119,6 +119,8 @@ static res write_once(task *t, writing *w, appointment *ret)
     index_rows rows;
     TRY(appointment_open(t, w->group, w->id, w->life != LIFE_STAYS, &rows, &w->before));
     const appointment *p = &w->before;
+    if (w->change->if_match.len > 0 && !str_eq(w->change->if_match, p->etag))
+        return task_fail(t, RES_CONFLICT, "appointment '%.*s' has changed", STR_ARG(w->id));
     if (w->life == LIFE_STAYS && was_being_deleted(p)) {
         entity row;
         TRY(index_put(t, w->group, p->id, p->doc, rows, &row));
@@ -143,7 +145,7 @@ static res write_until_it_fits(task *t, writing *w, appointment *ret)
 {
     for (uint64_t tries = 1;; tries++) {
         res r = write_once(t, w, ret);
-        if (r != RES_CONFLICT || tries == TRIES_MAX)
+        if (r != RES_CONFLICT || tries == TRIES_MAX || w->change->if_match.len > 0)
             return r;
         task_forget(t);
         TRY(task_sleep(t, WAIT_MS * tries));
