@@ -6,7 +6,7 @@
 
 #include <check.h>
 
-#define SCHED_SUITES(X) X(sched_me)
+#define SCHED_SUITES(X) X(sched_app) X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)
