@@ -62,6 +62,12 @@ bool call_begin(call *c, task *t, const request *in, reply *out, call_trace trac
     return false;
 }
 
+void call_begin_bytes(call *c, task *t, const request *in, reply *out, call_trace trace)
+{
+    *c = (call){.t = t, .a = t->arena, .in = in, .out = out, .result = RES_OK};
+    choose_trace(c, trace);
+}
+
 /* ---- what was sent ---- */
 
 str call_text(const call *c, const char *member)

@@ -46,6 +46,8 @@ typedef struct {
 
 /* Reads the body of POST and PUT. */
 bool call_begin(call *c, task *t, const request *in, reply *out, call_trace trace, const call_bad_json *bad);
+/* For a body that is no JSON: it is left alone, and cannot fail. */
+void call_begin_bytes(call *c, task *t, const request *in, reply *out, call_trace trace);
 
 /* Trimmed; empty when absent or of another type. */
 str  call_text(const call *c, const char *member);
