@@ -18,7 +18,8 @@ typedef struct {
      * readiness. *ret_name is for the banner: "embedded in .trestle". Else one line in *ret_error, and the
      * program ends with exit code 1. `a` lives as long as the program serves. */
     res (*open)(void *ctx, arena *a, str *ret_name, str *ret_error);
-    void (*close)(void *ctx); /* every call has ended */
+    void (*started)(void *ctx); /* it listens: for work in the background; NULL: none */
+    void (*close)(void *ctx);   /* every call has ended */
     void *ctx;
 } serve_store;
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "app/store_hooks.h"
 
+#include "domain/scheduler.h"
 #include "storage/queues.h"
 
 /* ---- open and close ---- */
@@ -15,6 +16,12 @@ static res open_store(void *ctx, arena *a, str *ret_name, str *ret_error)
     return r;
 }
 
+static void start_modules(void *ctx)
+{
+    (void)ctx;
+    sched_start();
+}
+
 static void close_store(void *ctx)
 {
     (void)ctx;
@@ -24,7 +31,8 @@ static void close_store(void *ctx)
 serve_store store_hooks(const store_options *o)
 {
     /* Hooks carry a plain pointer; open_store gives it back its const. */
-    return (serve_store){.open = open_store, .close = close_store, .ctx = (void *)(uintptr_t)o};
+    return (serve_store){
+        .open = open_store, .started = start_modules, .close = close_store, .ctx = (void *)(uintptr_t)o};
 }
 
 /* ---- queues ---- */

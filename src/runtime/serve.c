@@ -203,6 +203,8 @@ static int run(app *s)
     watch_signals(s);
     timers_start(s->timers);
     queue_runner_start(s->dispatcher.queues);
+    if (s->o->store.started != NULL)
+        s->o->store.started(s->o->store.ctx);
 
     if (s->o->under_host)
         log_info("listening on %s:%d with %zu functions; storage: %.*s", s->o->listen,

@@ -21,6 +21,7 @@ enum {
     PROVISIONAL_S = 1800,
     GRACE_S = 1800,
     GRACE_LEAST_S = 60,
+    TTL_MOST_S = 10 * 365 * 86400, /* a setting with a digit too many makes no date beyond the calendar */
     VERSION = 1
 };
 
@@ -175,6 +176,8 @@ static int64_t ttl_s(session_kind kind)
     int64_t n;
     if (!str_to_i64(text, &n) || n <= 0)
         return kinds[kind].ttl_s;
+    if (n > TTL_MOST_S)
+        return TTL_MOST_S;
     return n < kinds[kind].least_s ? kinds[kind].least_s : n;
 }
 

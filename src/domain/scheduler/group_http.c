@@ -41,8 +41,8 @@ static bool has_a_name(call *c)
     return call_went(c, profile_write(c->t, key, &named, NULL));
 }
 
-/* The Groups row comes last of the rows that make it visible, so that a crash before it leaves nothing that
- * anybody sees. */
+/* The membership comes last, for it is what makes the group visible: a crash before it leaves a group that
+ * nobody sees. */
 res group_found(task *t, const auth_user *by, str name, const json *ignite, group_row *ret)
 {
     char       uuid[UUID_TEXT + 1];
@@ -130,7 +130,7 @@ res sched_group_rename(task *t, const request *in, reply *out)
         return c.result;
     change x = {.name = read_group_name(&c), .now = call_now(c.a)};
     if (x.name.len == 0 || !open_group(&c, false, &m) ||
-        !call_went(&c, group_change(t, m.g.id, set_name, &x, &m.g)))
+        !call_went(&c, group_change_from(t, &m.g, set_name, &x, &m.g)))
         return c.result;
     json *body = call_ok(&c);
     json_set_str(body, "groupName", m.g.name);
@@ -159,7 +159,7 @@ res sched_group_delete(task *t, const request *in, reply *out)
     if (!call_begin(&c, t, in, out, TRACE_CLIENT, NULL) || !open_group(&c, true, &m))
         return c.result;
     change x = {.user_key = str_of(c.who.user_key), .now = call_now(c.a)};
-    if (!call_went(&c, group_change(t, m.g.id, set_deleted, &x, &m.g)))
+    if (!call_went(&c, group_change_from(t, &m.g, set_deleted, &x, &m.g)))
         return c.result;
     json *body = call_ok(&c);
     json_set_str(body, "groupId", m.g.id);
@@ -171,6 +171,8 @@ static res set_restored(task *t, entity *e, bool is_new, void *ctx)
 {
     change *x = ctx;
     (void)t, (void)is_new;
+    if (group_is_purging(e))
+        return RES_NOT_FOUND;
     x->was = !entity_bool(e, "isDeleted", false);
     if (x->was)
         return UPDATE_NOTHING;
@@ -189,11 +191,20 @@ static bool find_out(call *c, str id, bool *ret_known)
     if (!places_ready(c))
         return false;
     res r = call_is_uuid4(id) ? group_read(c->t, id, &g) : RES_NOT_FOUND;
-    *ret_known = r == RES_OK;
+    *ret_known = r == RES_OK && !group_is_purging(&g.row);
     if (r != RES_NOT_FOUND)
         return call_went(c, r);
     task_forget(c->t);
     return true;
+}
+
+static res answer_unknown(call *c)
+{
+    json *body = json_object(c->a);
+    task_forget(c->t);
+    json_set_bool(body, "ok", false);
+    json_set_str(body, "message", STR("Group not found"));
+    return call_answer(c, 200, body);
 }
 
 res sched_group_restore(task *t, const request *in, reply *out)
@@ -208,16 +219,15 @@ res sched_group_restore(task *t, const request *in, reply *out)
     bool known;
     if (!call_full_session(&c) || !find_out(&c, id, &known))
         return c.result;
-    if (!known) {
-        json *none = json_object(c.a);
-        json_set_bool(none, "ok", false);
-        json_set_str(none, "message", STR("Group not found"));
-        return call_answer(&c, 200, none);
-    }
+    if (!known)
+        return answer_unknown(&c);
     if (!gate_pass_deleted(&c, id, ADMIT_ACTIVE, &m))
         return c.result;
     change x = {.now = call_now(c.a)};
-    if (!call_went(&c, group_change(t, m.g.id, set_restored, &x, &m.g)))
+    res    r = group_change_from(t, &m.g, set_restored, &x, &m.g);
+    if (r == RES_NOT_FOUND)
+        return answer_unknown(&c);
+    if (!call_went(&c, r))
         return c.result;
     json *body = call_ok(&c);
     if (x.was)

@@ -71,6 +71,22 @@ res group_change(task *t, str id, update_fn *fn, void *ctx, group_row *ret)
     return RES_OK;
 }
 
+res group_change_from(task *t, const group_row *from, update_fn *fn, void *ctx, group_row *ret)
+{
+    entity e = entity_copy(t->arena, &from->row);
+    res    r = fn(t, &e, false, ctx);
+    if (r == RES_OK)
+        r = tables_replace(t, place_table(PLACE_GROUPS), &e, from->row.etag);
+    if (r == RES_PRECONDITION) {
+        task_forget(t);
+        return group_change(t, from->id, fn, ctx, ret);
+    }
+    if (r != RES_OK && r != UPDATE_NOTHING)
+        return r;
+    *ret = of_row(&e);
+    return RES_OK;
+}
+
 typedef struct {
     int active, invited, upcoming;
 } counts;
@@ -106,6 +122,11 @@ void group_count(task *t, str id, int active, int invited, int upcoming)
 }
 
 /* ---- rules ---- */
+
+bool group_is_purging(const entity *row)
+{
+    return entity_has(row, GROUP_PURGING);
+}
 
 static size_t characters(str utf8)
 {

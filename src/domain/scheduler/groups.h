@@ -20,6 +20,13 @@ res group_insert(task *t, str id, str name, str user_key, str now, group_row *re
 /* Read, change, replace with If-Match, again when somebody was faster (storage/update.h); RES_NOT_FOUND
  * without calling fn when there is no such group. *ret is what is stored afterwards. */
 res group_change(task *t, str id, update_fn *fn, void *ctx, group_row *ret) MUST_USE;
+/* The same from a row that has just been read, which saves reading it again: one write unless somebody was
+ * faster. `ret` may be `from`. */
+res group_change_from(task *t, const group_row *from, update_fn *fn, void *ctx, group_row *ret) MUST_USE;
+
+/* Once the purge has begun with a deleted group, nothing brings it back (purge.c). */
+#define GROUP_PURGING "purgeStartedAt"
+bool group_is_purging(const entity *row);
 
 /* The dashboard's counters move by these; failures are logged, never passed on. */
 void group_count(task *t, str id, int active, int invited, int upcoming);

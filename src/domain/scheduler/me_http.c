@@ -146,11 +146,12 @@ static void add_recent(arena *a, json *body, const entries *all)
     }
 }
 
-/* What cannot be read is null: the groups are worth showing without it. */
-static void add_usage(task *t, json *body, str user_key)
+/* What cannot be read is null: the groups are worth showing without it. A guest's address is not verified, so
+ * what its owner uses is none of the guest's business. */
+static void add_usage(task *t, json *body, const auth_user *who)
 {
     usage_counts n;
-    if (usage_today_of(t, user_key, &n) != RES_OK) {
+    if (who->kind == SESSION_GRACE || usage_today_of(t, str_of(who->user_key), &n) != RES_OK) {
         task_forget(t);
         json_set_null(body, "usageToday");
         return;
@@ -192,7 +193,7 @@ res sched_me_dashboard(task *t, const request *in, reply *out)
         json_set_int(v, "appointmentCountUpcoming", all.at[i].g.upcoming);
     }
     add_recent(c.a, body, &all);
-    add_usage(t, body, str_of(c.who.user_key));
+    add_usage(t, body, &c.who);
     add_month(t, body);
     json *health = json_set_object(body, "health");
     json_set_bool(health, "ok", true);

@@ -93,20 +93,19 @@ res sched_group_decline(task *t, const request *in, reply *out)
 }
 
 /* The guest's session, beside the durable one of the header. */
-static bool read_grace(call *c, str id, str grace_id)
+static bool read_grace(call *c, str id, str grace_id, auth_user *ret)
 {
-    auth_user    guest;
     auth_refusal why;
-    res          r = auth_session_by_id(c->t, grace_id, &guest, &why);
+    res          r = auth_session_by_id(c->t, grace_id, ret, &why);
     if (r == RES_UNAUTHENTICATED) {
         c->result = call_refuse(c, 401, "invalid_grace_session", NULL, "The guest's session is not valid");
         return false;
     }
     if (!call_went(c, r))
         return false;
-    if (guest.kind != SESSION_GRACE)
+    if (ret->kind != SESSION_GRACE)
         c->result = call_refuse(c, 403, "grace_session_kind_invalid", NULL, "This is no guest's session");
-    else if (!str_eq(guest.scope_group, id))
+    else if (!str_eq(ret->scope_group, id))
         c->result = call_refuse(c, 403, "grace_session_scope_mismatch", NULL,
                                 "The guest's session is for another group");
     else
@@ -114,11 +113,22 @@ static bool read_grace(call *c, str id, str grace_id)
     return false;
 }
 
+/* What the guest was called at the table, for who has no name yet. A nicety: without it the claim holds. */
+static str guest_name(call *c, const auth_user *guest)
+{
+    profile p;
+    if (profile_read(c->t, auth_member_key(c->a, guest), &p) == RES_OK)
+        return p.display_name;
+    task_forget(c->t);
+    return (str){0};
+}
+
 res sched_group_claim(task *t, const request *in, reply *out)
 {
     call       c;
     group_row  g;
     member     m;
+    auth_user  guest;
     member_who who;
     if (!call_begin(&c, t, in, out, TRACE_CLIENT, NULL))
         return c.result;
@@ -127,10 +137,11 @@ res sched_group_claim(task *t, const request *in, reply *out)
         return call_refuse(&c, 400, "invalid_group_id", NULL, "groupId must be a UUID");
     if (grace_id.len == 0)
         return call_refuse(&c, 400, "invalid_grace_session_id", NULL, "graceSessionId is required");
-    if (!call_full_session(&c) || !read_grace(&c, id, grace_id) || !live_group(&c, id, &g))
+    if (!call_full_session(&c) || !read_grace(&c, id, grace_id, &guest) || !live_group(&c, id, &g))
         return c.result;
     member_who_of(c.a, &c.who, id, &who);
-    if (!refuse_member(&c, member_join(t, &who, JOIN_OR_CREATE, &m, NULL)))
+    who.display_name = guest_name(&c, &guest);
+    if (!refuse_member(&c, member_join(t, &who, JOIN_CLAIM, &m, NULL)))
         return c.result;
     return call_answer(&c, 200, call_ok(&c));
 }

@@ -248,12 +248,22 @@ static void set_who(arena *a, entity *e, const member_who *who)
     entity_set_bool(e, "emailVerified", !who->guest);
 }
 
+/* Whoever came as a guest has signed in: the same member, and now it is known who that is. */
+static res verify_guest(arena *a, entity *e, const transition *x)
+{
+    if (!str_eq(text(e, "memberKind"), STR("guest")))
+        return UPDATE_NOTHING;
+    set_who(a, e, x->who);
+    entity_set_str(e, "updatedAt", x->now);
+    return RES_OK;
+}
+
 static res join(task *t, entity *e, bool is_new, void *ctx)
 {
     transition *x = ctx;
     x->was = is_new ? MEMBER_NONE : status_of(e);
     if (x->was == MEMBER_ACTIVE)
-        return UPDATE_NOTHING;
+        return x->rule == JOIN_CLAIM ? verify_guest(t->arena, e, x) : UPDATE_NOTHING;
     if (x->was == MEMBER_REMOVED || (x->was == MEMBER_NONE && x->rule == JOIN_IF_INVITED))
         return RES_DENIED;
     set_who(t->arena, e, x->who);
@@ -327,12 +337,11 @@ res member_join(task *t, const member_who *who, join_rule rule, member *ret, mem
 {
     transition x = {.who = who, .rule = rule};
     TRY(change_rows(t, join, &x, ret));
-    if (x.was != MEMBER_ACTIVE) {
-        if (x.was == MEMBER_INVITED)
-            count_daily(t, COUNT_INVITES_ACCEPTED, 1);
-        tell_counters(t, who->group, x.was, MEMBER_ACTIVE);
+    if (x.was == MEMBER_INVITED)
+        count_daily(t, COUNT_INVITES_ACCEPTED, 1);
+    tell_counters(t, who->group, x.was, MEMBER_ACTIVE);
+    if (x.was != MEMBER_ACTIVE || rule == JOIN_CLAIM)
         ensure_profile(t, ret, who->display_name);
-    }
     if (ret_was != NULL)
         *ret_was = x.was;
     return RES_OK;

@@ -52,7 +52,8 @@ void member_who_of(arena *a, const auth_user *s, str group, member_who *ret);
 
 typedef enum {
     JOIN_IF_INVITED, /* nobody else: RES_DENIED */
-    JOIN_OR_CREATE   /* who has no row gets one; who was removed: RES_DENIED */
+    JOIN_OR_CREATE,  /* who has no row gets one; who was removed: RES_DENIED */
+    JOIN_CLAIM       /* likewise, and who is in as a guest is a full member from now on */
 } join_rule;
 /* Active afterwards; *ret_was (may be NULL) is what it was before. invitesAccepted is counted once. */
 res member_join(task *t, const member_who *who, join_rule rule, member *ret, member_status *ret_was) MUST_USE;

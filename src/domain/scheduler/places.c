@@ -66,10 +66,8 @@ bool places_have_container(call *c)
 {
     const char *missing[MISSING_MAX];
     size_t      n = 0;
-    if (!store_is_set_up(STORE_MAIN)) {
-        missing[n++] = "AZURE_TABLES_CONNECTION_STRING";
+    if (!store_is_set_up(STORE_MAIN))
         missing[n++] = "AzureWebJobsStorage|AZURE_STORAGE_ACCOUNT_URL";
-    }
     if (sched_settings_get()->state.name.len == 0)
         missing[n++] = "STATE_CONTAINER";
     if (n == 0)
