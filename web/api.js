@@ -42,7 +42,8 @@ function wordsFor(status, body, headers) {
         return "Your session has ended. Please sign in again.";
     if (status === 429) {
         const seconds = Number(headers.get("retry-after"));
-        return `Too many tries. Wait ${seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : "a minute"} and try again.`;
+        const wait = seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : "a minute";
+        return `Too many tries. Wait ${wait} and try again.`;
     }
     if (status >= 500)
         return `The server could not do that. Try again in a moment.${body.traceId ? ` (Trace ${body.traceId})` : ""}`;
@@ -85,6 +86,8 @@ async function call(path, options) {
 
 export const get = async (path, query, session) => (await call(path, { method: "GET", query, session })).json();
 export const post = async (path, body, session) => (await call(path, { method: "POST", body, session })).json();
+
+export const put = async (path, body, session) => (await call(path, { method: "PUT", body, session })).json();
 
 // A text and the headers it came with.
 export async function getText(path, query, session) {

@@ -1,4 +1,4 @@
-// chart.js -- a small chart of bars, as SVG. Each bar has its number and its name beside it, so nobody needs the colours.
+// chart.js -- a small chart of bars, as SVG. Each bar has its number and its name beside it: nobody needs the colours.
 //
 // SPDX-License-Identifier: MIT
 
@@ -24,7 +24,8 @@ export function chart(title, bars) {
         const middle = i * ROW + ROW / 2, room = WIDTH - NAME - NUMBER, length = Math.max(2, room * n / most);
         svg.append(shape("text", { x: 0, y: middle, class: "name" }, name),
             shape("rect", { x: NAME, y: middle - BAR / 2, width: room, height: BAR, rx: 4, class: "track" }),
-            shape("rect", { x: NAME, y: middle - BAR / 2, width: length, height: BAR, rx: 4, class: n > 0 ? "bar" : "none" }),
+            shape("rect", { x: NAME, y: middle - BAR / 2, width: length, height: BAR, rx: 4,
+                class: n > 0 ? "bar" : "none" }),
             shape("text", { x: WIDTH, y: middle, class: "number" }, n.toLocaleString()));
     }
     return svg;

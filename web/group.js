@@ -12,9 +12,9 @@ const DAY_MS = 24 * 3600 * 1000, SHOWN_MAX = 20;
 function memberRow(member) {
     const name = member.displayName || member.email;
     const badges = [member.status === "invited" && "invited", member.memberKind === "guest" && "guest"].filter(Boolean);
-    return el("li", { class: "row" }, el("span", { class: "person" }, el("span", { class: "dot", "aria-hidden": "true" },
-        name.slice(0, 1).toUpperCase()), el("span", {}, el("strong", {}, name),
-        name !== member.email && el("small", {}, member.email))),
+    const letter = el("span", { class: "dot", "aria-hidden": "true" }, [...name][0].toUpperCase());
+    return el("li", { class: "row" }, el("span", { class: "person" }, letter,
+        el("span", {}, el("strong", {}, name), name !== member.email && el("small", {}, member.email))),
     el("span", {}, badges.map((badge) => el("span", { class: "badge" }, badge))));
 }
 
@@ -120,7 +120,8 @@ export async function group(groupId, session) {
         title: meta.groupName,
         ready: Promise.all([members.ready, appointments.ready]),
         nodes: [el("a", { class: "back", href: "#/" }, "← Your groups"), heading(meta, guest),
-            guest && note(`You are a guest until ${timeText(session.expiresAt)}. The link in your mail keeps the group for you.`),
+            guest && note(`You are a guest until ${timeText(session.expiresAt)}. `,
+                "The link in your mail keeps the group for you."),
             el("div", { class: "columns" }, el("div", { class: "stack" }, appointments.node, members.node),
                 !guest && el("div", { class: "stack" }, tableCard(groupId)))],
     };

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: MIT
 
-import { get, ifServed, post } from "./api.js";
+import { get, ifServed, post, put } from "./api.js";
 import { chart } from "./chart.js";
 import { button, card, el, field, form, note, say, waiting } from "./dom.js";
 
@@ -16,7 +16,8 @@ function counts(group) {
 
 function groupRow(group) {
     return el("li", {}, el("a", { class: "row", href: `#/g/${group.groupId}` },
-        el("strong", {}, group.groupName), group.memberCountActive > 0 && el("span", { class: "note" }, counts(group))));
+        el("strong", {}, group.groupName),
+        group.memberCountActive > 0 && el("span", { class: "note" }, counts(group))));
 }
 
 function inviteRow(group, reload) {
@@ -36,26 +37,44 @@ function groupsCard(groups, reload) {
     const invited = groups.filter((group) => group.myStatus === "invited");
     const active = groups.filter((group) => group.myStatus === "active");
     return [
-        invited.length > 0 && card("Invitations", el("ul", { class: "list" }, invited.map((g) => inviteRow(g, reload)))),
+        invited.length > 0 && card("Invitations",
+            el("ul", { class: "list" }, invited.map((group) => inviteRow(group, reload)))),
         card("Your groups", active.length > 0
             ? el("ul", { class: "list" }, active.map(groupRow))
             : note("You are in no group yet. Create one, or ask somebody to invite you.")),
     ];
 }
 
-function createCard(named, go) {
+// The name that members of one's groups see. Whoever has none yet gives it with their first group.
+function nameField(profile) {
+    return field("Your name", { name: "displayName", required: true, maxlength: 40, autocomplete: "name",
+        value: profile?.displayName || null }, "Members of your groups see it.");
+}
+
+function youCard(me) {
+    return card("You", form([me], "Save name", async () => {
+        const { displayName } = await put("user/profile", { displayName: me.input.value });
+        me.input.value = displayName;
+        say(`You are called ${displayName} now.`);
+    }));
+}
+
+function createCard(me, go) {
     const name = field("Name of the group", { name: "groupName", required: true, maxlength: 60, autocomplete: "off" });
-    const me = field("Your name", { name: "creatorName", required: true, maxlength: 40, autocomplete: "name" },
-        "Members of your groups see it.");
-    return card("New group", form(named ? [name] : [me, name], "Create group", async () => {
-        const body = { groupName: name.input.value, ...(named ? {} : { creatorName: me.input.value }) };
-        const made = await post("group/create", body);
+    return card("New group", form([name], "Create group", async () => {
+        if (!me.input.reportValidity())
+            return;
+        const made = await post("group/create", { groupName: name.input.value, creatorName: me.input.value });
         go(`/g/${made.groupId}`);
         say(`${made.groupName} is there. Now invite somebody.`);
     }));
 }
 
-const STATES = { ok: "within today's limits", warning: "close to today's limits", limit_reached: "limit reached for today" };
+const STATES = {
+    ok: "within today's limits",
+    warning: "close to today's limits",
+    limit_reached: "limit reached for today",
+};
 
 function usageCard(board, usage) {
     const today = board.usageToday, month = board.monthSummary;
@@ -63,15 +82,12 @@ function usageCard(board, usage) {
     return card("Usage",
         el("h3", {}, "Assistant today"),
         today ? chart("Assistant today", [["Calls", today.openaiCalls], ["Tokens in", today.tokensIn],
-            ["Tokens out", today.tokensOut], ["Errors", today.errors]]) : note("Cannot be read at the moment."),
+            ["Tokens out", today.tokensOut], ["Errors", today.errors]]) : note("Nothing yet."),
         state && note(`All together: ${usage.usageSummary}, ${state}.`),
         el("h3", {}, "This month"),
         month ? chart("This month", [["New groups", month.newGroups], ["Appointments", month.newAppointments],
-            ["Invites sent", month.invitesSent], ["Accepted", month.invitesAccepted]]) : note("Cannot be read at the moment."));
+            ["Invites sent", month.invitesSent], ["Accepted", month.invitesAccepted]]) : note("Nothing yet."));
 }
-
-// The name is asked for where it is missing. A server without profiles says so when a group is created.
-const hasName = (profile) => Boolean(profile?.displayName);
 
 export function home(session, go) {
     const guest = session.kind === "guest";
@@ -84,10 +100,13 @@ export function home(session, go) {
         return board;
     };
     const run = async () => {
-        const [board, used, profile] = await Promise.all([load(), ifServed(get("usage")), ifServed(get("user/profile"))]);
+        const [board, used, profile] = await Promise.all([load(), ifServed(get("usage")),
+            ifServed(get("user/profile"))]);
         usage.replaceChildren(usageCard(board, used));
-        if (!guest)
-            create.replaceChildren(createCard(hasName(profile), go));
+        if (guest)
+            return;
+        const me = nameField(profile);
+        create.replaceChildren(youCard(me), createCard(me, go));
     };
     return { title: "Your groups", ready: run(), nodes: [el("h1", {}, guest ? "Welcome, guest" : "Hello"),
         el("div", { class: "columns" }, el("div", { class: "stack" }, groups, create), usage)] };

@@ -22,6 +22,14 @@ async function code(groupId, sessionId) {
     return { svg, url: headers.get("x-join-url") };
 }
 
+// Browsers have no clipboard for pages that come over plain HTTP.
+function copyButton(url) {
+    return navigator.clipboard && button("Copy the link", async () => {
+        await navigator.clipboard.writeText(url);
+        say("The link has been copied.");
+    }, { class: "quiet" });
+}
+
 // Looks again and again while `place` is on the page.
 function follow(place, groupId, sessionId, closed) {
     let known = -1;
@@ -34,7 +42,8 @@ function follow(place, groupId, sessionId, closed) {
         if (meta && meta.joinedCount !== known) {
             known = meta.joinedCount;
             const names = Object.values(meta.peopleByPersonId ?? {}).map((person) => person.name).filter(Boolean);
-            place.replaceChildren(el("p", { class: "big" }, String(known)), note(known === 1 ? "at the table: you" : "at the table"),
+            place.replaceChildren(el("p", { class: "big" }, String(known)),
+                note(known === 1 ? "at the table: you" : "at the table"),
                 el("ul", { class: "chips" }, names.map((name) => el("li", {}, name))));
         }
         setTimeout(look, LOOK_MS);
@@ -61,10 +70,7 @@ export async function table(groupId) {
         const who = el("div", { class: "present", "aria-live": "polite" }, waiting());
         place.replaceChildren(el("div", { class: "columns" }, card("Scan to join", el("div", { class: "code" }, svg),
             el("p", {}, el("a", { href: url, class: "address" }, url)),
-            el("p", { class: "buttons" }, button("Copy the link", async () => {
-                await navigator.clipboard.writeText(url);
-                say("The link has been copied.");
-            }, { class: "quiet" }), button("Close the table", async () => {
+            el("p", { class: "buttons" }, copyButton(url), button("Close the table", async () => {
                 await post("ignite/close", { groupId, sessionId });
                 offer();
                 say("The table is closed.");
@@ -76,6 +82,6 @@ export async function table(groupId) {
         const meta = sessionId && await ifServed(get("ignite/meta", { groupId, sessionId }));
         return meta?.status === "OPEN" ? open(sessionId) : offer();
     })();
-    return { title: `Table of ${groupName}`, ready, nodes: [el("a", { class: "back", href: `#/g/${groupId}` }, `← ${groupName}`),
-        el("h1", {}, "At the table"), place] };
+    const back = el("a", { class: "back", href: `#/g/${groupId}` }, `← ${groupName}`);
+    return { title: `Table of ${groupName}`, ready, nodes: [back, el("h1", {}, "At the table"), place] };
 }

@@ -15,7 +15,8 @@ async function shrink(file) {
         throw new ApiError("This photo cannot be read. Choose another one, or none.");
     });
     const scale = Math.min(1, PHOTO_SIDE / Math.max(picture.width, picture.height));
-    const canvas = el("canvas", { width: Math.round(picture.width * scale), height: Math.round(picture.height * scale) });
+    const canvas = el("canvas", { width: Math.round(picture.width * scale),
+        height: Math.round(picture.height * scale) });
     canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
     picture.close();
     return canvas.toDataURL("image/jpeg", 0.85);
@@ -74,7 +75,8 @@ export function joinTable(query, go) {
 export function joinGroup(query, go) {
     const groupId = query.get("groupId") ?? "";
     if (current()?.kind !== "full")
-        return { title: "You are invited", nodes: [signIn({ title: "You are invited", returnTo: `/join?groupId=${groupId}`,
+        return { title: "You are invited", nodes: [signIn({ title: "You are invited",
+            returnTo: `/join?groupId=${groupId}`,
             lead: "Sign in with the address that was invited. The link in your mail brings you back here." })] };
     const decide = (path, words, to) => async () => {
         await post(path, { groupId });

@@ -12,7 +12,7 @@ function sent(email, again) {
     const heading = el("h1", { tabindex: "-1" }, "Look into your mail");
     queueMicrotask(() => heading.focus());
     return el("section", { class: "card narrow" }, heading,
-        el("p", {}, "If ", el("strong", {}, email), " can sign in here, a link is on its way. It works for 15 minutes."),
+        el("p", {}, "A link is on its way to ", el("strong", {}, email), ". It works for 15 minutes."),
         note("Nothing there? Look among the unwanted mail, or ask for another link."),
         el("button", { type: "button", class: "quiet", onclick: again }, "Use another address"));
 }
@@ -38,8 +38,8 @@ export function signIn({ returnTo = "/", title = "Sign in", lead = null } = {}) 
 
 export function welcome() {
     return [el("section", { class: "hero" }, el("h1", {}, "Plan together, around one table"),
-        el("p", {}, "Your groups at a glance, what is coming up, and a code on the table that lets guests join for an evening.")),
-    signIn()];
+        el("p", {}, "Your groups at a glance, what is coming up, and a code on the table ",
+            "that lets guests join for an evening.")), signIn()];
 }
 
 // A guest who signs in keeps the group that they came to.
