@@ -87,5 +87,7 @@ json *json_push_array(json *array);
 
 /* Compact. Empty (which JSON never is) when memory ran out while the tree was built or now. */
 str json_print(arena *a, const json *v);
+/* The same for people: a line for each value, indented by two blanks, and a newline at the end. */
+str json_print_pretty(arena *a, const json *v);
 
 #endif

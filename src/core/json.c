@@ -458,12 +458,22 @@ json *json_push_array(json *array)
     return array != NULL ? push_container(array, yyjson_mut_arr(array->tree->doc)) : NULL;
 }
 
-str json_print(arena *a, const json *v)
+static str print(arena *a, const json *v, yyjson_write_flag how)
 {
     yyjson_alc alc = alc_of(a);
     size_t     len = 0;
     if (v == NULL || v->tree->failed)
         return (str){NULL, 0};
-    char *text = yyjson_mut_val_write_opts(v->val, YYJSON_WRITE_NOFLAG, &alc, &len, NULL);
+    char *text = yyjson_mut_val_write_opts(v->val, how, &alc, &len, NULL);
     return (str){text, text != NULL ? len : 0};
+}
+
+str json_print(arena *a, const json *v)
+{
+    return print(a, v, YYJSON_WRITE_NOFLAG);
+}
+
+str json_print_pretty(arena *a, const json *v)
+{
+    return print(a, v, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_NEWLINE_AT_END);
 }

@@ -219,7 +219,11 @@ static void fill_exchange(arena *a, const rig_request *in, http_exchange *x)
                          .method = str_of(in->method),
                          .target = target,
                          .path = str_slice(target, 0, mark),
+                         .headers = arena_array(a, http_header, in->header_count),
+                         .header_count = in->header_count,
                          .body = in->body};
+    if (in->header_count > 0)
+        memcpy(x->headers, in->headers, in->header_count * sizeof *in->headers);
     if (mark < target.len)
         x->query = str_from(target, mark + 1);
 }

@@ -72,8 +72,10 @@ bool            rig_bool(const got *g, const char *path); /* … true or false *
 /* ---- directly, with failures inside ---- */
 
 typedef struct {
-    const char *method, *target;
-    str         body;
+    const char        *method, *target;
+    str                body;
+    const http_header *headers;
+    size_t             header_count;
 } rig_request;
 
 /* Runs the handler in a task of its own, without a socket; streams are collected. A handler that fails gives

@@ -7,6 +7,12 @@
 #include <check.h>
 
 #define SCHED_SUITES(X) X(sched_app) X(sched_me)
+#define SCHED_SUITES(X)    \
+    X(sched_ignite)        \
+    X(sched_ignite_faults) \
+    X(sched_ignite_join)   \
+    X(sched_ignite_photo)  \
+    X(sched_me)
 
 #define DECLARE(name) Suite *suite_##name(void);
 SCHED_SUITES(DECLARE)

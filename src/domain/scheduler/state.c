@@ -6,6 +6,7 @@
 #include "domain/scheduler/call.h"
 #include "domain/scheduler/places.h"
 #include "domain/scheduler/settings.h"
+#include "runtime/key_lock.h"
 #include "storage/update.h"
 
 enum { SCHEMA_VERSION = 3, TRIES_MAX = 4, STATE_MAX = 8 * MIB };
@@ -52,7 +53,7 @@ static json *empty(arena *a, str group, str name)
 
 static res put(task *t, str group, const json *doc, const blob_put *how, blob_info *ret)
 {
-    str text = json_print(t->arena, doc);
+    str text = json_print_pretty(t->arena, doc);
     return blobs_put(t, where(), place_state_blob(t->arena, group), text, how, ret);
 }
 
@@ -96,7 +97,7 @@ res state_save(task *t, str group, str etag, const json *doc, str *ret_etag)
     return r;
 }
 
-res state_change(task *t, str group, state_change_fn *fn, void *ctx, state *ret)
+static res change(task *t, str group, state_change_fn *fn, void *ctx, state *ret)
 {
     for (unsigned tries = 1;; tries++) {
         state s;
@@ -116,4 +117,15 @@ res state_change(task *t, str group, state_change_fn *fn, void *ctx, state *ret)
             return r;
         task_forget(t);
     }
+}
+
+/* A QR code at a table is scanned by twenty at once. Those who come to this process queue, so that the tries
+ * are for the writers of other processes alone. */
+res state_change(task *t, str group, state_change_fn *fn, void *ctx, state *ret)
+{
+    key_lock *mine;
+    TRY(key_lock_take(t, arena_strf(t->arena, "state.json of %.*s", STR_ARG(group)), &mine));
+    res r = change(t, group, fn, ctx, ret);
+    key_lock_release(mine);
+    return r;
 }

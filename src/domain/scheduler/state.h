@@ -21,7 +21,9 @@ res state_read(task *t, str group, state *ret) MUST_USE; /* a missing blob is an
 res state_create(task *t, str group, str name, const json *ignite) MUST_USE;
 
 /* Changes the document: called anew with what is stored for each try (up to four), gives the new document.
- * UPDATE_NOTHING (storage/update.h): fine as it is. RES_CONFLICT when others were faster each time. */
+ * UPDATE_NOTHING (storage/update.h): fine as it is. RES_CONFLICT when others were faster each time. One
+ * group's changes of this process are made one after the other; fn may wait, but not change the same group's.
+ */
 typedef res state_change_fn(task *t, const state *now, void *ctx, json **ret_doc);
 res         state_change(task *t, str group, state_change_fn *fn, void *ctx, state *ret) MUST_USE;
 /* One try, on the version that was read; RES_CONFLICT when it is another by now. */

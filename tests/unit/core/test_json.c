@@ -336,6 +336,18 @@ START_TEST(a_tree_is_printed_with_all_that_was_set)
 }
 END_TEST
 
+START_TEST(a_pretty_tree_has_a_line_for_each_value_and_ends_with_a_newline)
+{
+    json *root = json_object(a);
+    json_set_str(root, "a", STR("x"));
+    json_push_int(json_set_array(root, "list"), 1);
+    (void)json_set_object(root, "none");
+    assert_text(json_print_pretty(a, root),
+                STR("{\n  \"a\": \"x\",\n  \"list\": [\n    1\n  ],\n  \"none\": {}\n}\n"));
+    ck_assert_uint_eq(json_print_pretty(a, NULL).len, 0);
+}
+END_TEST
+
 START_TEST(a_part_of_a_tree_can_be_printed)
 {
     json *list = json_array(a);
@@ -512,6 +524,7 @@ Suite *suite_json(void)
     tcase_add_test(c, many_containers_side_by_side_are_not_deep);
     tcase_add_test(c, a_value_is_printed_compactly_and_large_numbers_keep_their_digits);
     tcase_add_test(c, a_tree_is_printed_with_all_that_was_set);
+    tcase_add_test(c, a_pretty_tree_has_a_line_for_each_value_and_ends_with_a_newline);
     tcase_add_test(c, a_part_of_a_tree_can_be_printed);
     tcase_add_test(c, a_key_set_again_keeps_its_place_and_takes_the_new_value);
     tcase_add_test(c, strings_are_copied);
