@@ -89,6 +89,8 @@ export const post = async (path, body, session) => (await call(path, { method: "
 
 export const put = async (path, body, session) => (await call(path, { method: "PUT", body, session })).json();
 
+export const getBlob = async (path, query, session) => (await call(path, { method: "GET", query, session })).blob();
+
 // A text and the headers it came with.
 export async function getText(path, query, session) {
     const answer = await call(path, { method: "GET", query, session });

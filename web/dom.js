@@ -58,8 +58,8 @@ export async function busy(button, fn) {
 }
 
 // A form that sends nothing by itself: fn runs instead. Fields are those of field().
-export function form(fields, button, fn, attributes = {}) {
-    const submit = el("button", { type: "submit" }, button);
+export function form(fields, button, fn, attributes = {}, look = {}) {
+    const submit = el("button", { type: "submit", ...look }, button);
     return el("form", { ...attributes, onsubmit: (event) => {
         event.preventDefault();
         busy(submit, fn);

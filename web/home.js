@@ -56,7 +56,7 @@ function youCard(me) {
         const { displayName } = await put("user/profile", { displayName: me.input.value });
         me.input.value = displayName;
         say(`You are called ${displayName} now.`);
-    }));
+    }, {}, { class: "quiet" }));
 }
 
 function createCard(me, go) {

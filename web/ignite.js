@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: MIT
 
-import { get, getText, ifServed, post } from "./api.js";
+import { get, getBlob, getText, ifServed, post } from "./api.js";
 import { button, card, el, note, say, waiting } from "./dom.js";
 
 const LOOK_MS = 4000;
@@ -30,6 +30,20 @@ function copyButton(url) {
     }, { class: "quiet" });
 }
 
+// The photo of a guest. An address cannot say who asks for it, so it is fetched like everything else.
+function face(groupId, sessionId, personId) {
+    const image = el("img", { class: "face", alt: "" });
+    image.addEventListener("load", () => URL.revokeObjectURL(image.src));
+    getBlob("ignite/photo", { groupId, sessionId, personId })
+        .then((photo) => { image.src = URL.createObjectURL(photo); }, () => image.remove());
+    return image;
+}
+
+function chip(meta, groupId, sessionId) {
+    return ([personId, { name }]) => el("li", {},
+        meta.photoUpdatedAtByPersonId?.[personId] && face(groupId, sessionId, personId), name);
+}
+
 // Looks again and again while `place` is on the page.
 function follow(place, groupId, sessionId, closed) {
     let known = -1;
@@ -41,10 +55,10 @@ function follow(place, groupId, sessionId, closed) {
             return closed();
         if (meta && meta.joinedCount !== known) {
             known = meta.joinedCount;
-            const names = Object.values(meta.peopleByPersonId ?? {}).map((person) => person.name).filter(Boolean);
             place.replaceChildren(el("p", { class: "big" }, String(known)),
                 note(known === 1 ? "at the table: you" : "at the table"),
-                el("ul", { class: "chips" }, names.map((name) => el("li", {}, name))));
+                el("ul", { class: "chips" },
+                    Object.entries(meta.peopleByPersonId ?? {}).map(chip(meta, groupId, sessionId))));
         }
         setTimeout(look, LOOK_MS);
     };

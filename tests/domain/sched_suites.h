@@ -6,8 +6,8 @@
 
 #include <check.h>
 
-#define SCHED_SUITES(X) X(sched_app) X(sched_me)
 #define SCHED_SUITES(X)    \
+    X(sched_app)           \
     X(sched_ignite)        \
     X(sched_ignite_faults) \
     X(sched_ignite_join)   \

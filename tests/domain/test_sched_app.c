@@ -117,7 +117,7 @@ RIG_TEST(the_page_has_no_script_and_no_style_of_its_own)
 RIG_TEST(the_page_survives_every_failing_allocation)
 {
     const int   none[] = {0};
-    rig_request in = {"GET", "/api/app/api.js", {0}};
+    rig_request in = {.method = "GET", .target = "/api/app/api.js"};
     rig_torture(t, &in, 200, none, NULL);
 }
 
@@ -192,6 +192,20 @@ RIG_TEST(a_code_needs_a_group_and_a_session_that_fit_in_an_address)
     ck_status(g, 400);
 }
 
+RIG_TEST(a_code_survives_every_failing_allocation_and_every_wait_that_is_cancelled)
+{
+    setenv("WEB_BASE_URL", "https://plan.example.org", 1);
+    const int   none[] = {0};
+    str         ann = people_named(t, "ann@example.org"), group = people_group(t, ann, "Sunday");
+    http_header who = {STR("x-session-id"), ann};
+    rig_request in = {.method = "GET",
+                      .target =
+                          arena_strf(t->arena, "/api/ignite/qr?groupId=%.*s&sessionId=s", STR_ARG(group)).at,
+                      .headers = &who,
+                      .header_count = 1};
+    rig_torture(t, &in, 200, none, NULL);
+}
+
 RIG_TEST(an_address_that_is_too_long_for_a_code_is_the_servers_fault)
 {
     char base[2048] = "https://plan.example.org/";
@@ -221,6 +235,7 @@ Suite *suite_sched_app(void)
     tcase_add_test(c, without_a_base_url_the_code_leads_where_the_page_came_from);
     tcase_add_test(c, a_code_is_for_active_members_alone);
     tcase_add_test(c, a_code_needs_a_group_and_a_session_that_fit_in_an_address);
+    tcase_add_test(c, a_code_survives_every_failing_allocation_and_every_wait_that_is_cancelled);
     tcase_add_test(c, an_address_that_is_too_long_for_a_code_is_the_servers_fault);
     suite_add_tcase(s, c);
     return s;
