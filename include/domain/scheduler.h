@@ -33,7 +33,7 @@ handler_fn sched_chat, sched_direct;
 /* app_http.c, ignite_qr.c: the page and the code on its screen, which §4 does not count */
 handler_fn sched_app, sched_ignite_qr;
 /* start.c: once the app serves; makes the tables in the background, where all that is needed is set. */
-void sched_start(void);
+void       sched_start(void);
 /* Timers: reminder.c, purge.c */
 handler_fn sched_reminder_tick, sched_purge;
 

@@ -100,6 +100,7 @@ void rig_run(const store_options *on, rig_fn *body, int i)
 {
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         ck_assert_int_eq(setenv(names[n].setting, live_name(names[n].prefix), 1), 0);
+    ck_assert_int_eq(setenv("REMINDER_TICK_SCHEDULE", "0 * * * * *", 1), 0); /* as local.settings.json */
     rig.body = body;
     rig.i = i;
     rig.gone = false;
@@ -213,17 +214,18 @@ typedef struct {
 
 static void fill_exchange(arena *a, const rig_request *in, http_exchange *x)
 {
-    str    target = str_of(in->target);
-    size_t mark = str_find_char(target, '?');
+    str          target = str_of(in->target);
+    size_t       mark = str_find_char(target, '?');
+    http_header *headers = arena_array(a, http_header, in->header_count);
+    if (in->header_count > 0)
+        memcpy(headers, in->headers, in->header_count * sizeof *headers);
     *x = (http_exchange){.arena = a,
                          .method = str_of(in->method),
                          .target = target,
                          .path = str_slice(target, 0, mark),
-                         .headers = arena_array(a, http_header, in->header_count),
+                         .headers = headers,
                          .header_count = in->header_count,
                          .body = in->body};
-    if (in->header_count > 0)
-        memcpy(x->headers, in->headers, in->header_count * sizeof *in->headers);
     if (mark < target.len)
         x->query = str_from(target, mark + 1);
 }

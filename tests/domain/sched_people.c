@@ -84,6 +84,17 @@ got people_put(task *t, str session, const char *target, const char *fmt, ...)
     return call_as(t, session, "PUT", target, body);
 }
 
+rig_request people_request(str session, const char *target, const char *body)
+{
+    http_header *headers = arena_array(scratch(), http_header, 1);
+    headers[0] = (http_header){STR("x-session-id"), session};
+    return (rig_request){.method = body == NULL ? "GET" : "POST",
+                         .target = target,
+                         .body = str_of(body),
+                         .headers = headers,
+                         .header_count = 1};
+}
+
 /* ---- groups ---- */
 
 str people_group(task *t, str session, const char *name)

@@ -21,9 +21,11 @@ str people_raw_session(task *t, const char *text);
 str people_user_key(const char *email); /* in scratch() */
 
 /* With the header x-session-id; an empty session: without. */
-got people_get(task *t, str session, const char *target);
-got people_post(task *t, str session, const char *target, const char *fmt, ...) PRINTF_LIKE(4, 5);
-got people_put(task *t, str session, const char *target, const char *fmt, ...) PRINTF_LIKE(4, 5);
+got         people_get(task *t, str session, const char *target);
+got         people_post(task *t, str session, const char *target, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* The same for rig_direct and rig_torture: a POST, or a GET when there is no body (NULL). */
+rig_request people_request(str session, const char *target, const char *body);
+got         people_put(task *t, str session, const char *target, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* A group made by the session through the API; its id. */
 str  people_group(task *t, str session, const char *name);

@@ -43,6 +43,7 @@
     X(actions_summary)     \
     X(actions_versions)    \
     X(auth)                \
+    X(sched_plan)          \
     X(sched_when)          \
     X(service)             \
     X(asset)               \

@@ -35,6 +35,20 @@ const settled = async (who) => {
 };
 
 
+// A call with the session that the page keeps.
+function callAs(who, route, body) {
+    return who.page.evaluate(async ([to, sent]) => {
+        const { id } = JSON.parse(localStorage.getItem("trestle.session"));
+        const answer = await fetch(`/api/${to}`, { method: "POST", body: JSON.stringify(sent),
+            headers: { "Content-Type": "application/json", "x-session-id": id } });
+        return answer.json();
+    }, [route, body]);
+}
+
+// Of all appointments in a snapshot, the oldest first.
+const codes = (answer) => answer.snapshot.appointments.map((item) => item.code)
+    .sort((a, b) => Number(a.split("-")[1]) - Number(b.split("-")[1]));
+
 async function run(check, server, browser, sink) {
     const ann = await visitor(browser, DESK);
     const bob = await visitor(browser, PHONE, { dark: true });
@@ -94,6 +108,25 @@ async function run(check, server, browser, sink) {
         await ann.page.locator(".badge", { hasText: "invited" }).waitFor();
         assert.match(linkOf(await mailTo(sink, BOB)), /\/api\/app\/#\/join\?groupId=/);
         await shoot(ann, "desk-group");
+    });
+
+    await check("what is coming up is shown, what is over is not", async () => {
+        const groupId = /[0-9a-f-]{36}/.exec(ann.page.url())[0];
+        const act = (action) => callAs(ann, "direct", { groupId, action });
+        const day = (days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+        for (const [title, date, startTime] of [["Lunch", day(2), "12:30"], ["Walk", day(1)], ["Breakfast", day(-3)]]) {
+            const code = codes(await act({ type: "create_blank_appointment" })).at(-1);
+            await act({ type: "set_appointment_desc", code, desc: title });
+            await act({ type: "reschedule_appointment", code, date, timezone: "UTC",
+                ...(startTime ? { startTime, durationMins: 90 } : {}) });
+        }
+        await ann.page.reload();
+        await heading(ann, "Coming up");
+        await settled(ann);
+        const shown = await ann.page.locator(".when + .grow").allInnerTexts();
+        assert.deepEqual(shown, ["Walk", "Lunch"]);
+        assert.match(await ann.page.locator(".when").last().innerText(), /12:30/);
+        await shoot(ann, "desk-appointments");
     });
 
     await check("who is invited comes by the mail's link, signs in and accepts", async () => {

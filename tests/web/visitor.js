@@ -37,9 +37,6 @@ function watch() {
     })).observe({ type: "layout-shift", buffered: true });
 }
 
-// A server without appointments is one that the page can live with.
-const LIVED_WITH = ["404 /api/direct"];
-
 // { page, context, all() } of a new person; all() gives the complaints. `expected`: answers that are none.
 async function visitor(browser, look, { dark = false, expected = [] } = {}) {
     const context = await browser.newContext({ ...look, colorScheme: dark ? "dark" : "light", locale: "en-GB" });
@@ -54,7 +51,7 @@ async function visitor(browser, look, { dark = false, expected = [] } = {}) {
     });
     page.on("response", (answer) => {
         const what = `${answer.status()} ${new URL(answer.url()).pathname}`;
-        if (answer.status() >= 400 && ![...expected, ...LIVED_WITH].includes(what))
+        if (answer.status() >= 400 && !expected.includes(what))
             complaints.push(`answer: ${what}`);
     });
     page.on("request", (request) => {

@@ -42,7 +42,8 @@ typedef struct {
     const str  *people; /* person ids */
     size_t      people_count;
     str         scan_status, scan_key, scan_mime, scan_captured_at;
-    const json *more; /* members of the document that other modules own (constraints, suggestions, …) */
+    const json *more;     /* members of the document that other modules own (constraints, suggestions, …) */
+    str         if_match; /* only of this version of the document, else RES_CONFLICT; empty: of any */
 } appointment_change;
 enum {
     SET_TITLE = 1,

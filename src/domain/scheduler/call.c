@@ -147,6 +147,8 @@ bool call_full_session(call *c)
 res call_answer(call *c, int status, json *body)
 {
     json_set_str(body, "traceId", c->trace);
+    if (c->dress != NULL)
+        c->dress(c, body);
     return reply_json(c->out, status, body);
 }
 

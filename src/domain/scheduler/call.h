@@ -23,7 +23,8 @@
 
 #include "domain/auth.h"
 
-typedef struct {
+typedef struct call call;
+struct call {
     task           *t;
     arena          *a; /* t's */
     const request  *in;
@@ -32,7 +33,8 @@ typedef struct {
     const json_val *body;   /* an object, or NULL: no body was expected, or a member is absent from it */
     auth_user       who;    /* after call_session */
     res             result; /* what the handler returns once a step has said false */
-} call;
+    void (*dress)(call *c, json *body); /* adds what an endpoint puts into each answer; NULL: nothing */
+};
 
 typedef enum {
     TRACE_CLIENT, /* body's or query's traceId, if it is a text, else a new one */
