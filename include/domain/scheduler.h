@@ -30,6 +30,8 @@ handler_fn sched_ignite_start, sched_ignite_close, sched_ignite_photo, sched_ign
     sched_ignite_spinoff;
 /* chat_http.c, direct_http.c: 36, 37 */
 handler_fn sched_chat, sched_direct;
+/* app_http.c, ignite_qr.c: the page and the code on its screen, which §4 does not count */
+handler_fn sched_app, sched_ignite_qr;
 /* start.c: once the app serves; makes the tables in the background, where all that is needed is set. */
 void       sched_start(void);
 /* Timers: reminder.c, purge.c */

@@ -32,6 +32,14 @@
     X(sched_purge)      \
     X(sched_start)
 #define SCHED_SUITES(X)    \
+#define SCHED_SUITES(X)    \
+    X(sched_ai)            \
+    X(sched_app)           \
+    X(sched_appointments)  \
+    X(sched_auth)          \
+    X(sched_direct)        \
+    X(sched_gate)          \
+    X(sched_groups)        \
     X(sched_ignite)        \
     X(sched_ignite_faults) \
     X(sched_ignite_join)   \
@@ -59,6 +67,9 @@
     X(sched_invite)       \
     X(sched_me)           \
     X(sched_members)      \
+    X(sched_invite)        \
+    X(sched_me)            \
+    X(sched_members)       \
     X(sched_purge)
 
 #define DECLARE(name) Suite *suite_##name(void);

@@ -21,6 +21,7 @@ pc:libcrypto          libssl-dev
 pc:zlib               zlib1g-dev
 pc:sqlite3            libsqlite3-dev
 pc:hiredis            libhiredis-dev
+pc:libqrencode        libqrencode-dev
 /usr/share/zoneinfo/UTC  tzdata
 '
 PACKAGES[node]='
@@ -43,6 +44,7 @@ pc:check              check
 redis-server          redis-server
 wrk                   wrk
 nginx                 nginx
+chromium              chromium
 valgrind              valgrind
 gdb                   gdb
 git                   git
