@@ -214,18 +214,17 @@ typedef struct {
 
 static void fill_exchange(arena *a, const rig_request *in, http_exchange *x)
 {
-    str          target = str_of(in->target);
-    size_t       mark = str_find_char(target, '?');
-    http_header *headers = arena_array(a, http_header, in->header_count);
-    if (in->header_count > 0)
-        memcpy(headers, in->headers, in->header_count * sizeof *headers);
+    str    target = str_of(in->target);
+    size_t mark = str_find_char(target, '?');
     *x = (http_exchange){.arena = a,
                          .method = str_of(in->method),
                          .target = target,
                          .path = str_slice(target, 0, mark),
-                         .headers = headers,
+                         .headers = arena_array(a, http_header, in->header_count),
                          .header_count = in->header_count,
                          .body = in->body};
+    if (in->header_count > 0)
+        memcpy(x->headers, in->headers, in->header_count * sizeof *in->headers);
     if (mark < target.len)
         x->query = str_from(target, mark + 1);
 }
