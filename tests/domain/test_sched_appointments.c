@@ -334,7 +334,6 @@ RIG_TEST(of_two_rows_the_newer_counts_and_the_next_write_leaves_one)
     entity      double_row = entity_copy(t->arena, &p.index);
     double_row.row = arena_strf(t->arena, "20250101000000Z|%.*s", STR_ARG(p.id));
     entity_set_str(&double_row, "updatedAt", STR("2025-01-01T00:00:00.000Z"));
-    entity_set_bool(&double_row, "isDeleted", true);
     desk_put_row(t, &double_row);
     ck_assert_uint_eq(desk_rows(t, d.group).len, 2);
     ck_assert_uint_eq(json_len(items_of(t, d.group)), 1);

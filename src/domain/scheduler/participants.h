@@ -1,7 +1,7 @@
 /* participants.h -- who takes part in an appointment (AppointmentParticipants, specification §2.9).
  *
- * The document's people are what counts; rows follow them. A write that failed is made good by the next
- * change of people.
+ * The document's people are what counts; rows follow them. Who is missing after a write that failed is made
+ * good by the next change of people.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef TRESTLE_DOMAIN_SCHEDULER_PARTICIPANTS_H
