@@ -19,6 +19,7 @@
     X(sched_me)           \
     X(sched_members)      \
     X(sched_planner)      \
+    X(sched_rules)        \
     X(sched_scan)         \
     X(sched_usage)        \
     X(sched_user)
