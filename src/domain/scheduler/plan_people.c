@@ -88,13 +88,13 @@ res people_of(task *t, str group, const state *s, person **ret, size_t *ret_coun
     return RES_OK;
 }
 
-const person *person_named(const person *list, size_t count, str said)
+const person *person_named(const person *list, size_t count, str id_or_name)
 {
     for (size_t i = 0; i < count; i++)
-        if (list[i].id.len > 0 && str_eq_nocase(list[i].id, said))
+        if (list[i].id.len > 0 && str_eq_nocase(list[i].id, id_or_name))
             return &list[i];
     for (size_t i = 0; i < count; i++)
-        if (list[i].active && str_eq_nocase(list[i].name, said))
+        if (list[i].active && str_eq_nocase(list[i].name, id_or_name))
             return &list[i];
     return NULL;
 }
