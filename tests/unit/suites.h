@@ -44,6 +44,7 @@
     X(actions_versions)    \
     X(auth)                \
     X(sched_plan)          \
+    X(sched_trail)         \
     X(sched_when)          \
     X(service)             \
     X(asset)               \
