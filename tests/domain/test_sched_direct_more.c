@@ -405,6 +405,31 @@ RIG_TEST(a_reminder_that_nobody_can_get_has_failed_and_is_not_tried_for_ever)
     ck_str_eq(status_of(t, &d, p.id), STR("failed"));
 }
 
+typedef struct {
+    const desk *d;
+    str         id;
+} burst;
+
+static res send_again(task *t, size_t i, void *ctx)
+{
+    const burst *b = ctx;
+    (void)i;
+    got g = act(t, b->d, "send_appointment_update_email", b->id, to_all(t, ",\"clientRequestId\":\"s1\""));
+    ck_status(g, 200);
+    return RES_OK;
+}
+
+RIG_TEST(a_mail_that_is_asked_for_several_times_at_once_goes_once)
+{
+    with_mail();
+    desk        d = desk_open(t);
+    appointment p = desk_add(t, &d, "Meeting", "10:30");
+    burst       b = {.d = &d, .id = p.id};
+    (void)beside(t, &d, BOB);
+    OK(par_each(t, 4, 4, send_again, &b));
+    ck_assert_uint_eq(letters(), 1);
+}
+
 /* ---- times ---- */
 
 static got resolve(task *t, const desk *d, const char *words, const char *more)
@@ -583,6 +608,7 @@ Suite *suite_sched_direct_more(void)
     tcase_add_test(c, an_update_goes_once_to_those_who_want_it);
     tcase_add_test(c, when_no_mail_can_be_sent_it_is_said_and_nothing_is_noted);
     tcase_add_test(c, notifications_are_listed_in_pages);
+    tcase_add_test(c, a_mail_that_is_asked_for_several_times_at_once_goes_once);
     tcase_add_test(c, a_reminder_needs_a_time_to_come_and_there_are_ten_at_most);
     tcase_add_test(c, what_is_due_is_sent_once_and_a_broken_one_stops_no_other);
     tcase_add_test(c, what_is_canceled_or_deleted_is_not_sent);

@@ -47,6 +47,7 @@
     X(sched_image)         \
     X(sched_plan)          \
     X(sched_scan_read)     \
+    X(sched_trail)         \
     X(sched_when)          \
     X(service)             \
     X(asset)               \

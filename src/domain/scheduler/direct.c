@@ -6,6 +6,7 @@
 #include "core/id.h"
 #include "domain/scheduler/constraints.h"
 #include "domain/scheduler/settings.h"
+#include "runtime/key_lock.h"
 
 enum { TRIES_MAX = 4 };
 
@@ -165,6 +166,13 @@ bool direct_change(direct *d, direct_find_fn *find, direct_change_fn *fn, void *
 }
 
 /* ---- events ---- */
+
+bool direct_alone(direct *d, const char *what, str id)
+{
+    key_lock *lock;
+    str       key = arena_strf(d->c.a, "direct-%s/%.*s/%.*s", what, STR_ARG(d->group), STR_ARG(id));
+    return direct_went(d, key_lock_take(d->c.t, key, &lock)); /* let go with the request's arena */
+}
 
 str direct_new_id(arena *a)
 {

@@ -60,8 +60,8 @@ res direct_check(arena *a, const direct_action *row, const json_val *action, str
 
 /* ---- what was sent ---- */
 
-str     direct_text(const direct *d, const char *member); /* trimmed; empty: none */
-int64_t direct_number(const direct *d, const char *member, int64_t otherwise);
+str     direct_text(const direct *d, const char *name); /* trimmed; empty: none */
+int64_t direct_number(const direct *d, const char *name, int64_t otherwise);
 actor   direct_actor(direct *d);
 str     direct_email(const direct *d); /* the caller's */
 /* By the action's appointmentId; 404 appointment_not_found. */
@@ -104,6 +104,9 @@ size_t    direct_reconciled(const direct *d, const appointment *before, const ap
                             log_event *list, size_t count);
 /* *ret: as stored; an empty list when they had been appended before. */
 bool      direct_append(direct *d, str id, log_event *list, size_t count, json **ret);
+/* Of the calls on one appointment that look at its events before they append, one at a time in this process,
+ * until the request ends. */
+bool      direct_alone(direct *d, const char *what, str id);
 str       direct_new_id(arena *a);
 /* nextCursor: {chunkId, index} of the last event of the page; null at the start of history. */
 void      direct_set_cursor(json *body, const events_page *page);

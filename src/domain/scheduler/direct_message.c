@@ -25,7 +25,7 @@ static bool title_ok(str title)
 
 static bool read_trail(direct *d, const appointment *p, trail *ret)
 {
-    return direct_went(d, trail_read(d->c.t, d->group, p->id, ret));
+    return direct_alone(d, "messages", p->id) && direct_went(d, trail_read(d->c.t, d->group, p->id, ret));
 }
 
 static json *open_json(arena *a, const proposal *open)

@@ -114,16 +114,21 @@ static res answer_sent(direct *d, const json_val *payload)
     return direct_answer(d, body);
 }
 
-/* The mails are out: what follows is told in the answer as it is, and a document that others keep changing is
- * left to the next notification. */
+/* The mails are out: a document that others keep changing is left to the next notification. */
 static res note_sent(direct *d, const appointment *p, json *payload)
 {
     json           *events;
     const json_val *v;
     log_event       e = direct_event(d, "NOTIFICATION_SENT", payload);
-    if (!direct_append(d, p->id, &e, 1, &events) ||
-        !direct_change(d, direct_appointment, latest_change, payload, NULL, NULL) ||
-        !call_went(&d->c, json_parse(d->c.a, json_print(d->c.a, payload), &v, NULL)))
+    if (!direct_append(d, p->id, &e, 1, &events))
+        return d->c.result;
+    if (!direct_change(d, direct_appointment, latest_change, payload, NULL, NULL)) {
+        task_forget(d->c.t);
+        d->c.result = task_stopped(d->c.t);
+        if (d->c.result != RES_OK)
+            return d->c.result;
+    }
+    if (!call_went(&d->c, json_parse(d->c.a, json_print(d->c.a, payload), &v, NULL)))
         return d->c.result;
     return answer_sent(d, v);
 }
@@ -141,7 +146,8 @@ res direct_send_update(direct *d)
     recipients  all;
     trail       events;
     size_t      sent;
-    if (!direct_appointment(d, &p) || !direct_went(d, trail_read(d->c.t, d->group, p.id, &events)))
+    if (!direct_appointment(d, &p) || !direct_alone(d, "mail", p.id) ||
+        !direct_went(d, trail_read(d->c.t, d->group, p.id, &events)))
         return d->c.result;
     const json_val *before = sent_before(d, &events);
     if (before != NULL)

@@ -65,7 +65,8 @@ res direct_create_reminder(direct *d)
     json       *events;
     str         asked = direct_text(d, "clientRequestId");
     int64_t     offset = direct_number(d, "offsetMinutes", 0);
-    if (!direct_appointment(d, &p) || !direct_went(d, trail_read(d->c.t, d->group, p.id, &all)))
+    if (!direct_appointment(d, &p) || !direct_alone(d, "reminders", p.id) ||
+        !direct_went(d, trail_read(d->c.t, d->group, p.id, &all)))
         return d->c.result;
     size_t          count = trail_reminders(d->c.a, &all, &list);
     const reminder *before = find_by_request(list, count, asked);
@@ -97,7 +98,8 @@ res direct_cancel_reminder(direct *d)
     int64_t     due_us;
     json       *events = json_array(d->c.a), *payload = json_object(d->c.a);
     str         id = direct_text(d, "reminderId");
-    if (!direct_appointment(d, &p) || !direct_went(d, trail_read(d->c.t, d->group, p.id, &all)))
+    if (!direct_appointment(d, &p) || !direct_alone(d, "reminders", p.id) ||
+        !direct_went(d, trail_read(d->c.t, d->group, p.id, &all)))
         return d->c.result;
     size_t count = trail_reminders(d->c.a, &all, &list);
     for (size_t i = 0; i < count; i++)

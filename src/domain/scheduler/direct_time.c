@@ -54,8 +54,8 @@ static bool ask_model(direct *d, question *q, when *ret)
                                  .user = user_text(d->c.a, q)};
     if (!s->time_by_ai || !s->ai_configured)
         return false;
-    q->attempted = true;
     res r = ai_ask(d->c.t, &ask, &answer);
+    q->attempted = r != RES_CONFIG && r != RES_THROTTLED;
     if (r == RES_OK) {
         const json_val *v = json_get(answer.content, "time");
         d->op = answer.op_id;
@@ -160,7 +160,7 @@ static bool choose_zone(direct *d, const appointment *p, const zone **ret)
 
 res direct_resolve_time(direct *d)
 {
-    appointment        p;
+    appointment        p = {0};
     when               w;
     const appointment *about = direct_text(d, "appointmentId").len > 0 ? &p : NULL;
     question           q = {.words = direct_text(d, "whenText"), .now_us = clock_wall_us()};
