@@ -213,6 +213,25 @@ async function run(check, server, browser, sink) {
         await shoot(bob, "phone-dark-home");
     });
 
+    await check("who declines an invitation no longer sees it", async () => {
+        const { groupId } = await callAs(ann, "group/create", { groupName: "Chess" });
+        await callAs(ann, "group/invite-email", { groupId, recipientEmail: BOB });
+        await bob.page.reload();
+        await press(bob, "Decline the invitation to Chess");
+        await news(bob, "You have declined");
+        await bob.page.getByRole("heading", { name: "Invitations" }).waitFor({ state: "detached" });
+        assert.equal(await bob.page.getByText("Chess", { exact: true }).count(), 0);
+    });
+
+    await check("a guest who signs in by the mail's link is a member from then on", async () => {
+        await gus.page.goto(linkOf(await mailTo(sink, GUS)));
+        await heading(gus, "Sunday table");
+        await settled(gus);
+        await gus.page.getByRole("button", { name: "Rename" }).waitFor();
+        assert.equal(await gus.page.locator(".badge", { hasText: "guest" }).count(), 0);
+        assert.equal(await gus.page.evaluate(() => localStorage.getItem("trestle.guest")), null);
+    });
+
     await check("a phone's page is no wider than the phone, and its buttons are large enough for a thumb", async () => {
         const width = await bob.page.evaluate(() => document.documentElement.scrollWidth);
         assert.ok(width <= PHONE.viewport.width, `${width} pixels wide`);
