@@ -98,6 +98,28 @@ RIG_TEST(state_json_is_readable_and_keeps_what_others_wrote)
     ck_str_eq(rig_text(&g, "peopleByPersonId/P-1/name"), STR("P-1"));
 }
 
+/* Members of the wrong type count as absent, and are mended when somebody joins. */
+RIG_TEST(a_state_of_odd_types_is_read_as_far_as_it_makes_sense)
+{
+    evening e = evening_of(t, "breakout");
+    state_put(t, e.group,
+              "{\"ignite\":{\"sessionId\":\"%.*s\",\"status\":\"OPEN\",\"joinedPersonIds\":{\"a\":\"b\"},"
+              "\"photoUpdatedAtByPersonId\":[1,\"x\"],\"graceSeconds\":\"x\",\"createdByPersonId\":5,"
+              "\"closeRequestedAt\":[],\"tokenKind\":null}}",
+              STR_ARG(e.session));
+    got g = evening_meta(t, &e, e.ann);
+    ck_status(g, 200);
+    ck_assert_int_eq(rig_int(&g, "joinedCount"), 0);
+    ck_assert_int_eq(rig_int(&g, "graceSeconds"), 60);
+    ck_assert_uint_eq(json_len(rig_at(&g, "photoUpdatedAtByPersonId")), 0);
+    ck_assert_ptr_null(rig_at(&g, "closeRequestedAt"));
+    ck_status(evening_send_photo(t, &e, e.ann, "image/png", evening_png()), 200);
+    ck_status(evening_scan(t, &e, (str){0}, "gus@example.org"), 200);
+    g = evening_meta(t, &e, e.ann);
+    ck_assert_int_eq(rig_int(&g, "joinedCount"), 1);
+    ck_assert_uint_eq(json_len(rig_at(&g, "photoUpdatedAtByPersonId")), 1);
+}
+
 /* ---- closing ---- */
 
 static const struct {
@@ -381,6 +403,7 @@ Suite *suite_sched_ignite(void)
     tcase_add_test(c, a_closed_session_stays_closed_and_takes_nobody);
     tcase_add_test(c, another_session_or_none_cannot_be_closed);
     tcase_add_test(c, state_json_is_readable_and_keeps_what_others_wrote);
+    tcase_add_test(c, a_state_of_odd_types_is_read_as_far_as_it_makes_sense);
     tcase_add_loop_test(c, a_session_that_is_closing_takes_photos_until_its_time_is_up, 0,
                         sizeof closing / sizeof *closing);
     tcase_add_test(c, meta_counts_the_organiser_once_and_names_people_from_the_tables);

@@ -58,7 +58,9 @@ static bool has_joined(const ignite *i, str person)
 static void read_joined(arena *a, ignite *i)
 {
     const json_val *list = json_get(i->doc, "joinedPersonIds");
-    str            *joined = arena_array(a, str, json_len(list));
+    if (json_typeof(list) != JSON_ARRAY)
+        return;
+    str *joined = arena_array(a, str, json_len(list));
     i->joined = joined;
     for (json_iter it = json_each(list); json_next(&it) && i->joined_count < IGNITE_JOINED_MAX;) {
         str person = json_text(it.value, (str){0});
@@ -194,11 +196,20 @@ static void set_joined(json *v, const ignite *i, str person)
     json_push_str(list, person);
 }
 
+void ignite_photo_times(const ignite *i, json *times)
+{
+    const json_val *stored = json_get(i->doc, "photoUpdatedAtByPersonId");
+    if (json_typeof(stored) != JSON_OBJECT)
+        return;
+    for (json_iter it = json_each(stored); json_next(&it);)
+        if (json_typeof(it.value) == JSON_STRING)
+            json_set_str_at(times, it.key, json_text(it.value, (str){0}));
+}
+
 static void set_photo(json *v, const ignite *i, str person, str now)
 {
     json *times = json_set_object(v, "photoUpdatedAtByPersonId");
-    for (json_iter it = json_each(json_get(i->doc, "photoUpdatedAtByPersonId")); json_next(&it);)
-        json_set_str_at(times, it.key, json_text(it.value, (str){0}));
+    ignite_photo_times(i, times);
     json_set_str_at(times, person, now);
 }
 

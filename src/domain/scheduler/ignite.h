@@ -33,6 +33,8 @@ bool        ignite_takes_photos(const ignite *i);    /* open, or still closing *
 const char *ignite_status_name(ignite_status s);     /* "OPEN" */
 const char *ignite_token_kind(const ignite *i);      /* "breakout" also when there is none */
 
+void ignite_photo_times(const ignite *i, json *times); /* who sent a photo: when */
+
 /* An open one with nobody in it, for state.json. */
 json *ignite_new(arena *a, str created_by, bool invites, str *ret_session);
 

@@ -119,9 +119,7 @@ static void describe(arena *a, json *body, const ignite *i, const table_of_peopl
     json *joined = json_set_array(body, "joinedPersonIds");
     for (size_t n = 0; n < i->joined_count; n++)
         json_push_str(joined, i->joined[n]);
-    json *photos = json_set_object(body, "photoUpdatedAtByPersonId");
-    for (json_iter it = json_each(json_get(i->doc, "photoUpdatedAtByPersonId")); json_next(&it);)
-        json_set_str_at(photos, it.key, json_text(it.value, (str){0}));
+    ignite_photo_times(i, json_set_object(body, "photoUpdatedAtByPersonId"));
     json_set_str(body, "createdByPersonId", i->created_by);
     json *people = json_set_object(body, "peopleByPersonId");
     for (size_t n = 0; n < p->count; n++)
