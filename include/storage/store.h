@@ -42,9 +42,9 @@ res  store_open(arena *a, const store_options *o, str *ret_error) MUST_USE;
 void store_close(void); /* all tasks have ended; what was acknowledged is on disk already */
 
 bool store_is_set_up(store_id id); /* false: every call on it is RES_CONFIG */
-str store_describe(arena *a); /* for the banner: "embedded in .trestle", "azure: https://acct.table…" */
-/* Where the tables of a store are: "https://acct.table.core.windows.net"; "embedded:" for those without a URL.
- * For headers and logs; it never holds a key. */
-str store_tables_url(store_id id);
+str  store_describe(arena *a); /* for the banner: "embedded in .trestle", "azure: https://acct.table…" */
+/* Where the tables of a store are: "https://acct.table.core.windows.net"; "embedded:" for those without a
+ * URL. For headers and logs; it never holds a key. */
+str  store_tables_url(store_id id);
 
 #endif

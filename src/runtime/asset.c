@@ -73,8 +73,10 @@ static res learn(task *t, asset *f)
     res r = task_offload(t, work_out, w);
     if (r != RES_OK)
         return r;
-    if (w->made == NULL)
-        return task_fail(t, RES_MEMORY, "no memory to pack %zu bytes", w->text.len);
+    if (w->made == NULL) {
+        (void)task_fail(t, RES_MEMORY, "no memory to pack %zu bytes", w->text.len); /* for the message */
+        return RES_MEMORY;
+    }
     if (f->facts == NULL) { /* nobody else was faster */
         f->facts = w->made;
         w->made = NULL;

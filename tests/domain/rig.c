@@ -236,7 +236,9 @@ static void keep(direct *d, int status, const reply *out)
     size_t       count = out != NULL ? out->header_count : 0;
     for (size_t i = 0; i < count; i++)
         headers[i] = (http_header){arena_copy(a, out->headers[i].name), arena_copy(a, out->headers[i].value)};
-    str body = out == NULL ? (str){0} : out->streaming ? buf_str(&out->collected) : out->body;
+    str body = {0};
+    if (out != NULL)
+        body = out->streaming ? buf_str(&out->collected) : out->body;
     d->g = as_got(a, status, arena_copy(a, body), headers, count);
 }
 

@@ -155,10 +155,10 @@ END_TEST
 
 START_TEST(a_cut_never_parts_a_character)
 {
-    char payload[1024] = NAMED ",\"description\":\"d";
-    for (int i = 0; i < 120; i++)
-        (void)strcat(payload, "\xF0\x9F\x98\x80"); /* two units each */
-    (void)strcat(payload, "\"}");
+    char many[120 * 4 + 1], payload[1024];
+    for (size_t i = 0; i < 120; i++)
+        memcpy(many + 4 * i, "\xF0\x9F\x98\x80", 5); /* two units each */
+    (void)snprintf(payload, sizeof payload, "%s%s\"}", NAMED ",\"description\":\"d", many);
     str shown = json_text(json_get(item_of(payload, NULL), "description"), (str){0});
     ck_assert(str_is_utf8(shown));
     ck_assert_uint_eq(shown.len, 1 + 99 * 4 + 3);
