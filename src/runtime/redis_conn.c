@@ -50,7 +50,7 @@ static void note(redis_conn *c, const char *what, const char *detail)
 {
     if (c->why[0] != '\0')
         return;
-    (void)snprintf(c->why, sizeof c->why, "%s%s%s", what, *detail != '\0' ? ": " : "", detail);
+    (void)snprintf(c->why, sizeof c->why, "%s%s%.100s", what, *detail != '\0' ? ": " : "", detail);
     for (char *p = c->why; *p != '\0'; p++)
         if (*p < ' ' || *p > '~')
             *p = '?';

@@ -373,19 +373,22 @@ RIG_TEST(batches_and_single_upserts_of_the_same_keys_all_succeed)
 
 /* ---- torture ---- */
 
-static const rig_request batching = {"POST", PATH,
-                                     STR_INIT("[{\"owner\":\"o\",\"name\":\"a\",\"v\":2},{\"owner\":\"o\","
-                                              "\"name\":\"b\",\"v\":2},{\"owner\":\"p\",\"name\":\"c\","
-                                              "\"v\":2},{\"owner\":\"o\",\"name\":\"d\"},{\"owner\":\"o\"},{"
-                                              "\"owner\":\"o\",\"name\":\"a\",\"v\":2}]")};
+static const rig_request batching = {
+    .method = "POST",
+    .target = PATH,
+    .body = STR_INIT("[{\"owner\":\"o\",\"name\":\"a\",\"v\":2},{\"owner\":\"o\","
+                     "\"name\":\"b\",\"v\":2},{\"owner\":\"p\",\"name\":\"c\","
+                     "\"v\":2},{\"owner\":\"o\",\"name\":\"d\"},{\"owner\":\"o\"},{"
+                     "\"owner\":\"o\",\"name\":\"a\",\"v\":2}]")};
 
 static void put_back(task *t)
 {
     static const char *const owners[] = {"o", "p"}, *const names[] = {"b", "c"};
     got g = rig_direct(
-        t,
-        &(rig_request){"POST", PATH,
-                       STR("[{\"owner\":\"o\",\"name\":\"a\",\"v\":1},{\"owner\":\"o\",\"name\":\"d\"}]")});
+        t, &(rig_request){
+               .method = "POST",
+               .target = PATH,
+               .body = STR("[{\"owner\":\"o\",\"name\":\"a\",\"v\":1},{\"owner\":\"o\",\"name\":\"d\"}]")});
     ck_status(g, 200);
     for (size_t k = 0; k < 2; k++) {
         res r = tables_remove(t, settings_get()->records, str_of(owners[k]), str_of(names[k]), ETAG_ANY);

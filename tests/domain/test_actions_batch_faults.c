@@ -311,10 +311,12 @@ static void torture(task *t, __attribute__((unused)) int i)
 {
     static const int tolerated[] = {207, 500, 0};
     rig_log_capture();
-    rig_torture(t,
-                &(rig_request){"POST", PATH,
-                               STR("[{\"owner\":\"o\",\"name\":\"1\"},{\"owner\":\"o\",\"name\":\"2\"}]")},
-                200, tolerated, start_again);
+    rig_torture(
+        t,
+        &(rig_request){.method = "POST",
+                       .target = PATH,
+                       .body = STR("[{\"owner\":\"o\",\"name\":\"1\"},{\"owner\":\"o\",\"name\":\"2\"}]")},
+        200, tolerated, start_again);
 }
 
 static const service_plan tortures[] = {

@@ -280,7 +280,8 @@ RIG_TEST(a_readme_survives_every_failing_allocation_and_cancelled_wait)
     start_usual_github();
     put_record(t, "2026-01-01T00:00:00Z");
     const int tolerated[] = {500, 0};
-    rig_torture(t, &(rig_request){"GET", "/api/actions/o/n/readme", {0}}, 200, tolerated, forget_copy);
+    rig_torture(t, &(rig_request){.method = "GET", .target = "/api/actions/o/n/readme", .body = {0}}, 200,
+                tolerated, forget_copy);
     wire_stop(github.w);
 }
 

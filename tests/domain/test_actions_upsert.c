@@ -412,11 +412,14 @@ RIG_TEST(of_64_writers_of_one_text_one_writes)
 
 /* ---- torture ---- */
 
-static const rig_request upserting = {"POST", PATH, STR_INIT("{\"owner\":\"o\",\"name\":\"n\",\"a\":2}")};
+static const rig_request upserting = {
+    .method = "POST", .target = PATH, .body = STR_INIT("{\"owner\":\"o\",\"name\":\"n\",\"a\":2}")};
 
 static void put_back(task *t)
 {
-    got g = rig_direct(t, &(rig_request){"POST", PATH, STR("{\"owner\":\"o\",\"name\":\"n\",\"a\":1}")});
+    got g = rig_direct(t, &(rig_request){.method = "POST",
+                                         .target = PATH,
+                                         .body = STR("{\"owner\":\"o\",\"name\":\"n\",\"a\":1}")});
     ck_assert_int_lt(g.status, 300);
     ck_assert_uint_eq(key_lock_count(), 0);
 }

@@ -257,7 +257,7 @@ static void send_many(task *t, __attribute__((unused)) int i)
 {
     rig_log_capture(); /* the rows have no payload, and that is told */
     for (int n = 0; n < MANY; n++) {
-        got g = rig_direct(t, &(rig_request){"POST", PATH, STR(BODY)});
+        got g = rig_direct(t, &(rig_request){.method = "POST", .target = PATH, .body = STR(BODY)});
         ck_status(g, 200);
     }
     service_counts n = service_count();
@@ -311,7 +311,8 @@ static void torture(task *t, int i)
 {
     static const int tolerated[] = {500, 0};
     rig_log_capture();
-    rig_torture(t, &(rig_request){"POST", PATH, STR(BODY)}, decisions[i].status, tolerated, start_again);
+    rig_torture(t, &(rig_request){.method = "POST", .target = PATH, .body = STR(BODY)}, decisions[i].status,
+                tolerated, start_again);
 }
 
 /* Each way through, with every allocation failing and every wait cancelled. */

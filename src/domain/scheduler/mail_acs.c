@@ -283,7 +283,7 @@ mail_result mail_by_acs(task *t, const mail *m, str *ret_said)
         *ret_said = STR("AZURE_COMMUNICATION_CONNECTION_STRING wants endpoint=https://…;accesskey=…");
         return MAIL_CONFIG_MISSING;
     }
-    str         operation;
+    str         operation = {0};
     mail_result r = submit(&s, body_of(s.a, m), &operation);
     return r == MAIL_SENT ? follow(&s, operation) : r;
 }
