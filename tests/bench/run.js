@@ -192,12 +192,12 @@ function print() {
 }
 
 const shared = { BIN, TMP, ROUNDS, SECONDS, QUICK, start, stop, freePort, load, cpuOf, rssOf, row, say, median, sleep };
-const storage = require('./store.js')(shared), actions = require('./actions.js')(shared);
+const storage = require('./store.js')(shared), actions = require('./actions.js')(shared), scheduler = require('./scheduler.js')(shared);
 
 (async () => {
   let code = 0;
   try { 
-    const parts = { health, coldStart, memory, canon, storage, actions };
+    const parts = { health, coldStart, memory, canon, storage, actions, scheduler };
     const named = process.argv.slice(2).filter(word => parts[word]);
     for (const name of named.length ? named : Object.keys(parts)) await parts[name]();
     print();

@@ -2,6 +2,7 @@
  * counted at a storage account in memory.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "domain/sched_people.h"
@@ -299,6 +300,25 @@ SERVICE_TEST(a_count_that_cannot_be_written_fails_nobody)
     ck_assert_uint_eq(json_len(rig_at(&g, "groups")), 1);
 }
 
+/* SCHED-97. */
+START_TEST(the_host_keeps_application_insights_on)
+{
+    char            text[8 * KIB];
+    const json_val *doc;
+    FILE           *f = fopen(textf("%s/host.json", getenv("TRESTLE_SOURCE_ROOT")), "re");
+    ck_assert_ptr_nonnull(f);
+    size_t len = fread(text, 1, sizeof text, f);
+    ck_assert_int_eq(fclose(f), 0);
+    ck_assert_int_eq(json_parse(scratch(), (str){text, len}, &doc, NULL), RES_OK);
+    const json_val *insights = json_get(json_get(doc, "logging"), "applicationInsights");
+    ck_assert_int_eq(json_typeof(insights), JSON_OBJECT);
+    const json_val *level = json_get(json_get(json_get(doc, "logging"), "logLevel"), "default");
+    ck_assert(str_eq(json_text(level, (str){0}), STR("Information")));
+    ck_assert(str_has(json_text(json_get(json_get(insights, "samplingSettings"), "excludedTypes"), (str){0}),
+                      STR("Exception")));
+}
+END_TEST
+
 Suite *suite_sched_start(void)
 {
     Suite *s = suite_create("sched_start");
@@ -319,6 +339,7 @@ Suite *suite_sched_start(void)
                         (int)(sizeof failures / sizeof *failures));
     tcase_add_test(c, a_join_whose_copy_fails_is_mended_by_the_next_and_counted_once);
     tcase_add_test(c, a_count_that_cannot_be_written_fails_nobody);
+    tcase_add_test(c, the_host_keeps_application_insights_on);
     suite_add_tcase(s, c);
     return s;
 }
