@@ -1,7 +1,7 @@
 // docs.js -- the lines of the documentation do what the documentation says.
 //
-// Every ```sh block of docs/actions.md, and each of README.md that calls the server and does not start it, is run by
-// bash (-euo pipefail), one after another, in an empty folder, against a fresh server: http://127.0.0.1:7071 is replaced
+// Every ```sh block of docs/actions.md and docs/scheduler.md, and each of README.md that calls the server and does not
+// start it, is run by bash (-euo pipefail), one after another, in an empty folder, against a fresh server: http://127.0.0.1:7071 is replaced
 // by where that listens, bin/trestle is the program. A block must exit with 0.
 //
 // The block of ```json or ```text that follows, with nothing but prose between, is what it must write. In it, "…" stands
@@ -11,7 +11,7 @@
 // In ```text it stands for any characters of a line, and alone on a line for any lines or none. JSON is compared as
 // values.
 //
-// GitHub is a stand-in, which knows the README of actions/checkout.
+// GitHub is a stand-in, which knows the README of actions/checkout; mails are files in the folder mails.
 //
 // SPDX-License-Identifier: MIT
 "use strict";
@@ -24,6 +24,7 @@ const path = require("node:path");
 const { ROOT, program, scratchFolder, start, standInForGitHub, tally } = require("./trestle.js");
 
 const WRITTEN_AS = "http://127.0.0.1:7071";
+const MAGIC_LINK_SECRET = "0123456789abcdef0123456789abcdef";
 const SHELL_MS = 60_000;
 
 // ---- what the document says ----
@@ -127,8 +128,9 @@ async function runDocument(t, file, wanted) {
     const steps = stepsOf(file, wanted);
     await t.check(`${file} has something to run`, () => assert.ok(steps.length > 0));
     const github = await standInForGitHub();
-    const server = await start({ ACTIONS_GITHUB_API: `http://127.0.0.1:${github.port}` });
     const folder = workFolder();
+    const server = await start({ ACTIONS_GITHUB_API: `http://127.0.0.1:${github.port}`, MAGIC_LINK_SECRET,
+        EMAIL_SINK_DIR: path.join(folder, "mails"), WEB_BASE_URL: `${WRITTEN_AS}/api/app` });
     for (const { name, text, expected } of steps)
         await t.check(name, async () => {
             const written = await runShell(text, folder, server.port);
@@ -141,13 +143,13 @@ async function runDocument(t, file, wanted) {
 
 // ---- the settings ----
 
-// Every name that the module asks the environment for has a row in the table.
-async function checkSettings(t) {
-    const code = fs.readFileSync(path.join(ROOT, "src/domain/actions/settings.c"), "utf8");
-    const names = [...new Set([...code.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/g)].map((match) => match[1]))];
-    const rows = fs.readFileSync(path.join(ROOT, "docs/actions.md"), "utf8").split("\n")
-        .filter((line) => line.startsWith("| `"));
-    await t.check("every setting is told of", () => {
+// Every name that a module asks the environment for has a row in the table of its document.
+async function checkSettings(t, document, sources) {
+    const code = sources.map((file) => fs.readFileSync(path.join(ROOT, file), "utf8")).join("\n");
+    const names = [...new Set([...code.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/g)].map((match) => match[1]))]
+        .filter((name) => !name.startsWith("AUTH_")); // codes of errors
+    const rows = fs.readFileSync(path.join(ROOT, document), "utf8").split("\n").filter((line) => line.startsWith("| `"));
+    await t.check(`${document} tells of every setting`, () => {
         assert.ok(names.length > 10);
         assert.deepEqual(names.filter((name) => !rows.some((row) => row.split("|")[1].includes(`\`${name}\``))), []);
     });
@@ -155,9 +157,11 @@ async function checkSettings(t) {
 
 (async () => {
     const t = tally("docs");
-    await checkSettings(t);
+    await checkSettings(t, "docs/actions.md", ["src/domain/actions/settings.c"]);
+    await checkSettings(t, "docs/scheduler.md", ["src/domain/scheduler/settings.c", "src/domain/auth/session.c"]);
     await runDocument(t, "docs/actions.md", () => true);
-    await runDocument(t, "README.md", (text) => text.includes(WRITTEN_AS) && !/^\.\/dev/m.test(text));
+    await runDocument(t, "docs/scheduler.md", () => true);
+    await runDocument(t, "README.md", (text) => text.includes(WRITTEN_AS) && !/(^|\s)\.\/dev/m.test(text));
     process.exit(t.end());
 })().catch((error) => {
     console.error(error);
