@@ -1,9 +1,10 @@
 /* function_json.c -- see function_json.h.
  *
  * Member names are found in any case, as the host's JSON reader does. %NAME% in schedule, queueName and route
- * stands for a setting; when that is missing the host would leave the function out with an error in its log,
- * and so the load ends here with that error. Only a disabled function is excused: nothing will ask for its
- * setting.
+ * stands for a setting; when that is missing the host leaves the function out with an error in its log. So
+ * does a timer's here: it counts as disabled, and a line says so. For a route or a queue the load ends with
+ * that error, for callers would meet another function or none. A disabled function is excused: nothing will
+ * ask for its setting.
  *
  * SPDX-License-Identifier: MIT */
 #include "runtime/function_json.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/log.h"
 #include "runtime/config_file.h"
 #include "runtime/cron.h"
 #include "runtime/route_template.h"
@@ -238,6 +240,17 @@ static res read_http(const reader *r, const json_val *b, size_t i)
 
 /* ---- timers and queues ---- */
 
+/* The setting that a schedule waits for, when it is not set; else the empty str. A schedule is nothing but
+ * its setting, or has none. */
+static str missing_setting(str schedule)
+{
+    size_t len = schedule.len;
+    if (len < 3 || schedule.at[0] != '%' || schedule.at[len - 1] != '%')
+        return (str){0};
+    str name = str_slice(schedule, 1, len - 1);
+    return str_find_char(name, '%') == name.len && setting(name) == NULL ? name : (str){0};
+}
+
 static res read_timer(const reader *r, const json_val *b, size_t i)
 {
     function *fn = r->fn;
@@ -247,6 +260,12 @@ static res read_timer(const reader *r, const json_val *b, size_t i)
         code = bool_member(r, b, i, "runOnStartup", &fn->run_on_startup);
     if (code == RES_OK)
         code = bool_member(r, b, i, "useMonitor", &fn->monitored);
+    str missing = code == RES_OK && !fn->disabled ? missing_setting(fn->schedule) : (str){0};
+    if (missing.len > 0) {
+        log_warn("timer '%.*s' does not run: the setting %.*s of its schedule is missing", STR_ARG(fn->name),
+                 STR_ARG(missing));
+        fn->disabled = true;
+    }
     if (code == RES_OK)
         code = resolved_member(r, "schedule", &fn->schedule);
     if (code != RES_OK || fn->disabled)

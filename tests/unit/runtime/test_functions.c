@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "runtime/functions.h"
 
+#include "core/log.h"
 #include "unit/runtime/app_folder.h"
 #include "unit/suites.h"
 
@@ -131,7 +132,7 @@ static const struct {
     {"{\"bindings\":[{\"type\":\"timerTrigger\",\"name\":\"t\"}]}", "binding 0 has no 'schedule'"},
     {"{\"bindings\":[{\"type\":\"timerTrigger\",\"name\":\"t\",\"schedule\":\"61 * * * * *\"}]}",
      "binding 0: schedule '61 * * * * *': second 61 is not within 0-59"},
-    {"{\"bindings\":[{\"type\":\"timerTrigger\",\"name\":\"t\",\"schedule\":\"%NO_SUCH_T%\"}]}",
+    {"{\"bindings\":[{\"type\":\"timerTrigger\",\"name\":\"t\",\"schedule\":\"0 %NO_SUCH_T% * * * *\"}]}",
      "'schedule' needs the setting 'NO_SUCH_T', which is missing"},
     {"{\"bindings\":[{\"type\":\"timerTrigger\",\"name\":\"t\",\"schedule\":\"5%\"}]}",
      "encloses no name of a setting"},
@@ -236,6 +237,20 @@ START_TEST(settings_between_percent_signs_are_filled_in)
     ck_str(functions_find(app, STR("tick"))->schedule, "0 */7 * * * *");
     ck_str(functions_find(app, STR("onmsg"))->trigger_binding->queue, "first-second");
     ck_str(functions_find(app, STR("web"))->route, "api/first/{id}");
+}
+END_TEST
+
+/* As under the host, the others are served. */
+START_TEST(a_timer_whose_setting_is_missing_does_not_run)
+{
+    log_set_level(LOG_OFF);
+    put_function("t1",
+                 "{\"bindings\":[{\"type\":\"timerTrigger\",\"name\":\"t\",\"schedule\":\"%NO_SUCH_T%\"}]}");
+    put_function("t2", "{\"bindings\":[" TRIGGER "," OUTPUT "]}");
+    function_app *app = loaded();
+    log_set_level(LOG_INFO);
+    ck_assert(app->all[0].disabled);
+    ck_assert(!app->all[1].disabled);
 }
 END_TEST
 
@@ -449,7 +464,8 @@ Suite *suite_functions(void)
     tcase_add_test(t, a_function_json_above_1_mib_is_refused);
     tcase_add_test(t, a_function_json_that_is_no_file_is_refused_without_waiting);
     tcase_add_loop_test(t, one_http_trigger_and_one_http_output_make_a_forwarded_function, 0, COUNT(shapes));
-    tcase_add_test(t, settings_between_percent_signs_are_filled_in);
+    tcase_add_test(t, a_timer_whose_setting_is_missing_does_not_run);
+    tcase_add_test(t, a_function_is_disabled_by_file_or_environment);
     tcase_add_test(t, a_function_is_disabled_by_file_or_environment);
     tcase_add_test(t, folders_without_function_json_and_hidden_ones_are_ignored);
     tcase_add_loop_test(t, a_folder_with_a_name_that_the_host_refuses_is_refused, 0, 7);
