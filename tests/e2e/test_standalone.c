@@ -168,12 +168,24 @@ END_TEST
 
 START_TEST(a_schedule_that_cannot_be_read_ends_it_with_one_line)
 {
-    static const char *const bad[] = {"* * * * *x", "99 * * * * *", "every day", "0 0 0 31 2 *", "%NOT_SET%"};
+    static const char *const bad[] = {"* * * * *x", "99 * * * * *", "every day", "0 0 0 31 2 *",
+                                      "0 %NOT_SET% * * * *"};
     const char              *root = root_with_schedule(bad[_i], "");
     outcome                  o = e2e_run(e2e_app(), LIST("--port", "0", "--root", root), NULL, NULL);
     ck_assert_int_eq(o.status, 1);
     ck_assert_holds(o.err, "tick/function.json");
     ck_assert_msg(str_find_char(o.err, '\n') == o.err.len - 1, "more than one line: %.*s", STR_ARG(o.err));
+}
+END_TEST
+
+/* As under the host: it is left out, and the others are served. */
+START_TEST(a_timer_whose_setting_is_missing_is_left_out_with_a_line)
+{
+    server_spec spec = {.root = root_with_schedule("%NOT_SET%", ""), .standalone = true};
+    server      s = server_start(&spec);
+    ck_assert_holds(process_err(s.proc), "NOT_SET");
+    ck_assert_int_eq(client_call(s.port, "POST", "/tick", "", STR("")).status, 404);
+    ck_assert_int_eq(client_get(s.port, "/api/hello").status, 200);
 }
 END_TEST
 
@@ -272,6 +284,7 @@ static Suite *suite(void)
     tcase_add_test(tc, a_timer_runs_once_at_start_if_it_is_told_to);
     tcase_add_test(tc, a_timer_and_a_queue_function_can_be_started_by_hand);
     tcase_add_loop_test(tc, a_schedule_that_cannot_be_read_ends_it_with_one_line, 0, 5);
+    tcase_add_test(tc, a_timer_whose_setting_is_missing_is_left_out_with_a_line);
     tcase_add_test(tc, the_programs_own_settings_may_stand_in_the_settings_file_too);
     tcase_add_test(tc, a_local_settings_file_that_is_not_json_ends_it_with_one_line);
     tcase_add_test(tc, a_preflight_is_answered_for_allowed_origins_alone);

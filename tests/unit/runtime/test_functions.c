@@ -464,8 +464,8 @@ Suite *suite_functions(void)
     tcase_add_test(t, a_function_json_above_1_mib_is_refused);
     tcase_add_test(t, a_function_json_that_is_no_file_is_refused_without_waiting);
     tcase_add_loop_test(t, one_http_trigger_and_one_http_output_make_a_forwarded_function, 0, COUNT(shapes));
+    tcase_add_test(t, settings_between_percent_signs_are_filled_in);
     tcase_add_test(t, a_timer_whose_setting_is_missing_does_not_run);
-    tcase_add_test(t, a_function_is_disabled_by_file_or_environment);
     tcase_add_test(t, a_function_is_disabled_by_file_or_environment);
     tcase_add_test(t, folders_without_function_json_and_hidden_ones_are_ignored);
     tcase_add_loop_test(t, a_folder_with_a_name_that_the_host_refuses_is_refused, 0, 7);
