@@ -28,7 +28,7 @@ module.exports = ({ BIN, TMP, ROUNDS, SECONDS, start, stop, freePort, cpuOf, row
     fs.writeFileSync(path.join(dir, 'memberships.json'), JSON.stringify({ value: memberships })); // too long for a line of the configuration
     // The log counts the calls of storage: one line each.
     fs.writeFileSync(conf, `worker_processes 1; daemon off; master_process off; pid ${dir}/pid; error_log ${dir}/err error; events { worker_connections 4096; }
-      http { log_format one '$request_method $uri'; access_log ${dir}/calls one buffer=64k flush=200ms; tcp_nodelay on; keepalive_requests 1000000000; keepalive_timeout 3600s; ${temp}
+      http { log_format one '$request_method $request_uri'; access_log ${dir}/calls one buffer=64k flush=200ms; tcp_nodelay on; keepalive_requests 1000000000; keepalive_timeout 3600s; ${temp}
       server { listen 127.0.0.1:${port} backlog=1024; default_type application/json;
         location = /health { access_log off; return 200 'ok'; }
         location ~ sessions/ { add_header ETag '"0x1"'; add_header Last-Modified 'Fri, 02 Jan 2026 03:04:05 GMT'; add_header x-ms-blob-type BlockBlob; return 200 ${quoted(session)}; }
@@ -64,7 +64,7 @@ module.exports = ({ BIN, TMP, ROUNDS, SECONDS, start, stop, freePort, cpuOf, row
       return fs.readFileSync(service.calls, 'utf8').trim().split('\n');
     };
     const before = (await one()).length, calls = (await one()).slice(before);
-    const queries = calls.filter(c => /UserGroups/.test(c)).length, reads = calls.filter(c => /Groups.PartitionKey/.test(c)).length;
+    const queries = calls.filter(c => /UserGroups/.test(c)).length, reads = calls.filter(c => /\/Groups(\(|%28)PartitionKey/.test(c)).length;
     row(`me/groups: storage calls for ${GROUPS} groups`, `${queries} query + ${reads} reads + ${calls.length - queries - reads} others`, `1 + ≤ ${GROUPS} + 0`, queries === 1 && reads <= GROUPS && calls.length === queries + reads);
     const cells = { trestle: [], node: [] };
     for (let i = 0; i < ROUNDS; i++) for (const name of Object.keys(servers)) {
