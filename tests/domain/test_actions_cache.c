@@ -102,6 +102,27 @@ RIG_TEST(an_upsert_reads_the_table_also_when_there_is_a_copy)
     leave_redis();
 }
 
+/* A writer that was stopped between its write and its drop has left the copy behind; whoever then
+ * acknowledges that write must have dropped it. */
+RIG_TEST(a_record_that_is_acknowledged_as_unchanged_is_what_the_next_get_sees)
+{
+    static const char *const bodies[] = {"{\"owner\":\"o\",\"name\":\"n\",\"v\":\"one\"}",
+                                         "[{\"owner\":\"o\",\"name\":\"n\",\"v\":\"one\"}]"};
+    static const char *const paths[] = {"/api/ActionsUpsert", "/api/ActionsUpsert/batch"};
+    entity                   e;
+    use_redis(NULL);
+    expect_upserted(t, "one");
+    OK(tables_get(t, settings_get()->records, STR("o"), STR("n"), &e));
+    expect_upserted(t, "two");
+    expect_value(t, "two");
+    OK(tables_replace(t, settings_get()->records, &e, ETAG_ANY)); /* the stopped writer */
+    expect_value(t, "two");                                       /* the copy it has left behind */
+    got g = rig_post(t, paths[i], str_of(bodies[i]));
+    ck_status(g, 200);
+    expect_value(t, "one");
+    leave_redis();
+}
+
 /* ACT-64. */
 RIG_TEST(redis_stopped_or_killed_changes_no_answer)
 {
@@ -428,6 +449,7 @@ Suite *suite_actions_cache(void)
     tcase_add_test(c, the_second_get_makes_no_table_read_and_an_upsert_is_seen_by_the_next_get);
     tcase_add_test(c, a_record_that_was_missing_is_found_right_after_it_was_made);
     tcase_add_test(c, an_upsert_reads_the_table_also_when_there_is_a_copy);
+    tcase_add_loop_test(c, a_record_that_is_acknowledged_as_unchanged_is_what_the_next_get_sees, 0, 2);
     tcase_add_test(c, redis_stopped_or_killed_changes_no_answer);
     tcase_add_test(c, copies_from_an_old_dump_are_not_served_after_a_restart);
     tcase_add_test(c, a_fill_counts_only_while_nothing_was_dropped_since_the_lease);
